@@ -14,7 +14,7 @@ extern "C" {
 typedef struct psdm_allocator {
   void *(*allocate)(void *user, size_t bytes); /* NULL on failure; aligned like malloc */
   void (*release)(void *user, void *memory);   /* accepts NULL */
-  void *user;                                  /* handed back to both */
+  void *user;                                  /* passed to both */
 } psdm_allocator;
 
 #ifdef __cplusplus

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* What else a folder may hold, so that others can load the functions. id, name, help */
+/* Extra files that let other programs load the functions. id, name, help */
 #define PSDM_CODE_WRAP_LIST(X)                                                                              \
   X(CASADI, "casadi", "PREFIX_casadi.c, make casadi: external functions of CasADi, with exact derivatives") \
   X(FMU, "fmu", "PREFIX_fmu.c, modelDescription.xml, make fmu: an FMU for co-simulation and model exchange (FMI 2.0)")
@@ -36,13 +36,13 @@ typedef enum psdm_code_sincos { PSDM_SINCOS_POLYNOMIAL, PSDM_SINCOS_LIBM, PSDM_S
 /* Zero-initialise for the defaults: the functions up to pose, cheaper method, double, baked parameters. */
 typedef struct psdm_code_options {
   unsigned functions; /* bit 1 << psdm_function; 0: all up to pose */
-  /* those of them that are left out, in place of PSDM_E_SINGULAR, where the robot's mass matrix is singular; all
-   * where functions is 0 */
+  /* those that are left out, instead of failing with PSDM_E_SINGULAR, when the robot's mass matrix is singular; all of
+   * them where functions is 0 */
   unsigned optional;
   psdm_code_method method;
   psdm_code_target target;
   psdm_code_sincos sincos;
-  bool real_float;       /* float in place of double */
+  bool real_float;       /* float instead of double */
   bool theta_argument;   /* base parameters as the first argument */
   bool gravity_argument; /* gravity vector (3), base frame, as an argument */
   /* standard parameters (10) of a body on the default link (psdm_robot_default_link), about its frame */
@@ -53,10 +53,10 @@ typedef struct psdm_code_options {
   bool drive_columns;    /* regressor: n columns qdd of drive inertias, last */
   bool throughput;       /* order for registers instead of latency; always so for CUDA */
   const char *link;      /* jacobian, pose: of this link; NULL: psdm_robot_default_link */
-  /* bit 1 << psdm_code_wrap: also written; adds the functions that they need. Double, C or SIMD, sines not the
-   * caller's */
+  /* bit 1 << psdm_code_wrap: also written; adds the functions they need. Double, C or SIMD, not with the caller's
+   * sines */
   unsigned wraps;
-  /* recursive: restarts of the search that may go by without a gain; 0: 50, -1: the first descent only */
+  /* recursive: restarts of the search without a gain before it ends; 0: 50, -1: the first descent only */
   int effort;
   psdm_progress progress;
   void *progress_user;
@@ -69,43 +69,41 @@ typedef struct psdm_code psdm_code;
 
 PSDM_API const char *psdm_code_wrap_name(psdm_code_wrap wrap); /* NULL when out of range */
 
-/* Builds the graphs, and compares each with the library's recursions at random states: one that is off by more than
- * 1e-9 of the largest number (float: 1e-3; functions that invert the mass matrix: times its condition), or not
- * finite, is refused with PSDM_E_ROBOT, one that does not exist with PSDM_E_SINGULAR. The robot must outlive the
- * code. Allocates; free with psdm_code_free. options may be NULL. PSDM_E_MISSING when parameters are to be baked
- * that the robot does not know. */
+/* Builds the graphs, and compares each with the library's recursions at random states: a difference above 1e-9 of the
+ * largest number (float: 1e-3; functions that invert the mass matrix: times its condition), or a value that is not
+ * finite, is PSDM_E_ROBOT; a singular mass matrix is PSDM_E_SINGULAR. The robot must outlive the code. Allocates; free
+ * with psdm_code_free. options may be NULL. PSDM_E_MISSING when parameters to be baked in are unknown. */
 PSDM_API psdm_status psdm_code_build(const psdm_robot *robot, const psdm_code_options *options,
                                      const psdm_allocator *allocator, psdm_code **code, psdm_error *error);
 
-/* Code of a model as it is, by the expanded method; the model is copied. A self-test compares with the model, not
- * with the robot. As psdm_code_build otherwise. */
+/* Code of a given model, by the expanded method; the model is copied. The self-test compares with the model, not with
+ * the robot. Otherwise as psdm_code_build. */
 PSDM_API psdm_status psdm_code_build_model(const psdm_robot *robot, const psdm_model *model,
                                            const psdm_code_options *options, const psdm_allocator *allocator,
                                            psdm_code **code, psdm_error *error);
 PSDM_API void psdm_code_free(psdm_code *code); /* accepts NULL */
 
-/* What each function cost and how it was built: psdm_code_count functions, in the order of the enum. */
+/* Cost and method of each function: psdm_code_count functions, in the order of the enum. */
 PSDM_API int psdm_code_count(const psdm_code *code);
 PSDM_API psdm_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cost, const char **method);
-/* The difference from the recursions that was measured, as above. */
+/* The measured difference from the recursions, as above. */
 PSDM_API double psdm_code_error(const psdm_code *code, int index);
 
-/* Sentences that its user should read, from 0 on: a method that was not accurate enough, an error above 1e-12,
- * functions that were left out, a mass matrix that is nearly singular. NULL when there are no more. */
+/* Sentences for the user, from 0 on: a method that was not accurate enough, an error above 1e-12, functions that were
+ * left out, a nearly singular mass matrix. NULL past the end. */
 PSDM_API const char *psdm_code_note(const psdm_code *code, int index);
 
-/* Functions that were optional and left out because the mass matrix is singular, as bits. */
+/* Optional functions left out because the mass matrix is singular, as bits. */
 PSDM_API unsigned psdm_code_omitted(const psdm_code *code);
 
 PSDM_API const char *psdm_code_prefix(const psdm_code *code);
 
-/* Names of the files that psdm_code_write makes, from 0 on; NULL when there are no more. Written to text, which is
- * returned. */
+/* Names of the files that psdm_code_write makes, from 0 on; NULL past the end. Written to text, which is returned. */
 PSDM_API const char *psdm_code_file(const psdm_code *code, int index, char *text, size_t size);
 
-/* Writes PREFIX.h, PREFIX.c, PREFIX_selftest.c and Makefile, and what options.wraps asks for, into a directory,
- * which is made when it is missing; each file whole or not at all. PSDM_CODE_CUDA adds PREFIX.cuh, PREFIX.cu,
- * CMakeLists.txt and PREFIX_cuda.py. */
+/* Writes PREFIX.h, PREFIX.c, PREFIX_selftest.c and Makefile, and what options.wraps asks for, into a directory, which
+ * is created if missing; each file completely or not at all. PSDM_CODE_CUDA adds PREFIX.cuh, PREFIX.cu, CMakeLists.txt
+ * and PREFIX_cuda.py. */
 PSDM_API psdm_status psdm_code_write(const psdm_code *code, const char *directory, psdm_error *error);
 
 #ifdef __cplusplus

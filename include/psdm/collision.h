@@ -1,4 +1,4 @@
-/* psdm/collision.h: how far a robot is from itself and from the floor: capsules on its links, and a plane.
+/* psdm/collision.h: distances of a robot to itself and to the floor: capsules on its links, and a plane.
  *
  *   collision:
  *     floor: {normal: [0, 0, 1], height: 0}           all capsules of moving links stay where normal . x >= height,
@@ -6,11 +6,11 @@
  *     capsules:
  *       - {link: base, from: [0, 0, 0], to: [0, 0, 0.2], radius: 0.1}
  *       - {link: A2, from: [0, 0, 0], to: [0.315, 0, 0], radius: 0.08}
- *     apart: [[A1, A3]]                               links that are not watched against each other
+ *     apart: [[A1, A3]]                               pairs of links that are not checked
  *
- * in a robot file; positions are in the named link's frame (a joint's name stands for its link). Capsules of one
- * link, of links that a single joint connects, and those of `apart` are not watched. A gap is the distance of two
- * capsules' surfaces, negative inside each other (by the distance of their axes; exact until the axes cross). The
+ * in a robot file; positions are in the named link's frame (a joint's name stands for its link). Capsules of one link,
+ * of links connected by a single joint, and those of `apart` are not checked. A gap is the distance between two
+ * capsules' surfaces, negative when they overlap (from the distance of their axes; exact until the axes cross). The
  * robot is constant and may be shared; nothing here allocates. */
 #ifndef PSDM_COLLISION_H
 #define PSDM_COLLISION_H
@@ -32,7 +32,7 @@ PSDM_API const psdm_capsule *psdm_collision_capsule(const psdm_robot *robot, int
 /* false: none; normal has length 1 */
 PSDM_API bool psdm_collision_floor(const psdm_robot *robot, double normal[3], double *height);
 
-/* Gaps that are watched: pairs of capsules, then each moving capsule and the floor. 0 where the robot file has no
+/* Number of gaps: pairs of capsules, then each moving capsule and the floor. 0 where the robot file has no
  * `collision`. */
 PSDM_API int psdm_collision_gaps(const psdm_robot *robot);
 

@@ -11,11 +11,11 @@ extern "C" {
 /* Version of the library that is running (PSDM_VERSION is that of the headers). */
 PSDM_API const char *psdm_version(void);
 
-/* Name and version of the index-th library it is linked with or, for NLopt, opens at run time; NULL behind the last. */
+/* Name and version of the index-th library it is linked with or, for NLopt, opens at run time; NULL past the end. */
 PSDM_API const char *psdm_component(int index, const char **version);
 
-/* The threads of a call whose options say 0: as OMP_NUM_THREADS or the processors that this process may use say; 1
- * without OpenMP. */
+/* Number of threads where options say 0: from OMP_NUM_THREADS or the processors available to this process; 1 without
+ * OpenMP. */
 PSDM_API int psdm_threads(void);
 
 #ifdef __cplusplus

@@ -4,9 +4,9 @@
  *   psdm_control_new(PSDM_CONTROL_COMPUTED, model, reference, NULL, NULL, &c, &error);
  *   psdm_control_torque(c, &in, states, tau, rates);
  *
- * A controller owns a model of the robot (which may differ from the robot), follows a reference and may have states
- * of its own (parameter estimates), which the caller keeps and integrates. psdm_control_torque neither allocates nor
- * prints; a controller belongs to one thread. */
+ * A controller has a model of the robot (which may differ from the robot), follows a reference and may have states
+ * (parameter estimates), which the caller stores and integrates. psdm_control_torque neither allocates nor prints; a
+ * controller belongs to one thread. */
 #ifndef PSDM_CONTROL_H
 #define PSDM_CONTROL_H
 
@@ -50,12 +50,12 @@ typedef struct psdm_control_options {
   const psdm_signal *torque; /* TORQUE: (n) columns; must outlive the controller */
   const double *Q, *R;       /* LQR: diagonals (2n), (n); NULL: 100 for q and 1 for qd; 1/effort^2, or 0.01 */
   const bool *inputs;        /* LQR: joints that have motors; NULL: all */
-  /* LQR along a moving reference: s between gains; 0: 0.005, or what keeps them below 20000 */
+  /* LQR along a moving reference: s between gains; 0: 0.005, or longer for at most 20000 gains */
   double horizon_step;
   double lambda; /* ADAPTIVE: s = de/dt + lambda e; 0: bandwidth / 2 */
-  /* ADAPTIVE: rate of adaptation, 1/s: mean over the parameters, along the reference; 0: 1 */
+  /* ADAPTIVE: adaptation rate, 1/s: mean over the parameters, along the reference; 0: 1 */
   double gamma;
-  const double *theta; /* ADAPTIVE: where the estimates begin (l); NULL: the model's values */
+  const double *theta; /* ADAPTIVE: initial estimates (l); NULL: the model's values */
   /* ADAPTIVE: estimates stay within theta +- bound |theta| (at least 1/100 of their kind's largest); 0: the proof's
    * bound */
   double bound;
@@ -64,7 +64,7 @@ typedef struct psdm_control_options {
 
 typedef struct psdm_controller psdm_controller;
 
-/* model and reference (NULL: hold q = 0; TORQUE and NONE need none) must outlive the controller. options may be
+/* model and reference (NULL: hold q = 0; not needed for TORQUE and NONE) must outlive the controller. options may be
  * NULL. */
 PSDM_API psdm_status psdm_control_new(psdm_control_kind kind, const psdm_robot *model, const psdm_motion *reference,
                                       const psdm_control_options *options, const psdm_allocator *allocator,
@@ -73,19 +73,19 @@ PSDM_API void psdm_control_free(psdm_controller *controller); /* accepts NULL */
 
 PSDM_API int psdm_control_n(const psdm_controller *controller);
 
-/* States of its own: how many, what they are called, where they begin. */
+/* The controller's states: number, names, initial values. */
 PSDM_API int psdm_control_states(const psdm_controller *controller);
 PSDM_API const char *psdm_control_state_name(const psdm_controller *controller, int index); /* NULL when out of range */
 PSDM_API void psdm_control_start(const psdm_controller *controller, double *states);
 
-/* What a controller sees: joints, and motors behind springs (theta = q where a joint is rigid). */
+/* Measurements: joints, and motors behind springs (theta = q where a joint is rigid). */
 typedef struct psdm_control_input {
   double t;
   const double *q, *qd;         /* (n) */
   const double *theta, *thetad; /* (n) motor positions after the gear; NULL: q, qd */
 } psdm_control_input;
 
-/* tau (n), and the rates of the controller's states (nullable where it has none). */
+/* tau (n), and the rates of the controller's states (nullable without states). */
 PSDM_API psdm_status psdm_control_torque(psdm_controller *controller, const psdm_control_input *in,
                                          const double *states, double *tau, double *rates);
 

@@ -35,12 +35,12 @@ PSDM_API const char *psdm_csv_name(const psdm_csv *csv, int column); /* NULL whe
 PSDM_API int psdm_csv_find(const psdm_csv *csv, const char *name);   /* column, or -1 */
 PSDM_API const char *psdm_csv_file(const psdm_csv *csv);
 PSDM_API int psdm_csv_header_line(const psdm_csv *csv);
-PSDM_API int psdm_csv_line(const psdm_csv *csv);        /* of the row that was read last */
+PSDM_API int psdm_csv_line(const psdm_csv *csv);        /* of the last row read */
 PSDM_API long long psdm_csv_bytes(const psdm_csv *csv); /* read so far */
 
-/* PSDM_OK where keeping all rows, at so many bytes each, takes no more than memory (0: half of the machine's); else
- * PSDM_E_LIMIT with the number. Judged before they are read, by the size of the file and the length of the first
- * megabyte's lines; a pipe always passes. */
+/* PSDM_OK if all rows, at `bytes` bytes each, fit in memory (0: half of the machine's); else PSDM_E_LIMIT with the
+ * number. Estimated before reading, from the size of the file and the line lengths in its first megabyte; a pipe always
+ * passes. */
 PSDM_API psdm_status psdm_csv_fits(const psdm_csv *csv, size_t bytes, size_t memory, psdm_error *error);
 
 /* Next row into values (one per column). *more is false, with PSDM_OK, at the end. Does not allocate. */

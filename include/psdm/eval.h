@@ -1,7 +1,7 @@
-/* psdm/eval.h: every function of a robot behind one call, with named inputs and outputs.
+/* psdm/eval.h: every function of a robot in one call, with named inputs and outputs.
  *
- * What psdm_inverse, psdm_mass, ... compute, for callers that choose the function at run time: the command line,
- * batches, bindings. Nothing here allocates; the robot may be shared, the work belongs to one thread. */
+ * The same as psdm_inverse, psdm_mass, ... for callers that choose the function at run time: the command line, batches,
+ * bindings. Nothing here allocates; the robot may be shared, the work belongs to one thread. */
 #ifndef PSDM_EVAL_H
 #define PSDM_EVAL_H
 
@@ -16,7 +16,7 @@ extern "C" {
 
 /* Zero-initialise for the defaults. */
 typedef struct psdm_eval_options {
-  /* inverse, bias: add friction; forward: subtract it; linearize-*: with its slope (psdm_friction_slope) */
+  /* inverse, bias: add friction; forward: subtract it; linearize-*: include its slope (psdm_friction_slope) */
   bool friction;
   bool motor;       /* inverse, bias, gravity: torques on the motor side, taum */
   const char *link; /* jacobian, pose: of this link; NULL: psdm_robot_default_link */
@@ -30,7 +30,7 @@ typedef struct psdm_eval_options {
   unsigned long long reserved[8];
 } psdm_eval_options;
 
-/* Numbers per state, and the name of each: q1 .. qn, qd1 .., as the function needs. */
+/* Numbers per state, and the name of each: q1 .. qn, qd1 .., depending on the function. */
 PSDM_API int psdm_eval_inputs(const psdm_robot *robot, psdm_function function);
 PSDM_API char *psdm_eval_input_name(const psdm_robot *robot, psdm_function function, int index, char *buf, size_t size);
 PSDM_API int psdm_eval_outputs(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options);
@@ -40,13 +40,14 @@ PSDM_API char *psdm_eval_output_name(const psdm_robot *robot, psdm_function func
 /* Doubles of scratch for a model, enough for every function. */
 PSDM_API size_t psdm_eval_scratch(const psdm_robot *robot, const psdm_model *model);
 
-/* One state: in (inputs) to out (outputs). options may be NULL. PSDM_E_ROBOT for a model whose numbers of joints or
- * parameters differ; whether it is this very robot's is asked once, by psdm_model_match, which psdm_batch_new calls. */
+/* One state: in (inputs) to out (outputs). options may be NULL. PSDM_E_ROBOT for a model with another number of joints
+ * or parameters; whether it is a model of this very robot is checked by psdm_model_match, which psdm_batch_new calls
+ * once. */
 PSDM_API psdm_status psdm_eval(const psdm_robot *robot, psdm_work *work, psdm_function function,
                                const psdm_eval_options *options, const double *in, double *out);
 
-/* Many states at once, by threads (0: as OMP_NUM_THREADS or the processors say). The numbers are psdm_eval's,
- * whatever their number. Options are copied, scratch and linear of theirs are not used; robot, model, theta and
+/* Many states at once, in threads (0: from OMP_NUM_THREADS or the number of processors). Results equal psdm_eval's for
+ * any number of threads. Options are copied, except that their scratch and linear are not used; robot, model, theta and
  * wrenches must outlive the batch. Allocates; free with psdm_batch_free. One caller at a time. */
 typedef struct psdm_batch psdm_batch;
 PSDM_API psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options,
@@ -55,7 +56,7 @@ PSDM_API psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function funct
 PSDM_API void psdm_batch_free(psdm_batch *batch); /* accepts NULL */
 
 /* in (count x inputs) to out (count x outputs), row-major. The status is that of the first state that fails, *failed
- * (nullable) its number; rows before it are whole. Does not allocate. */
+ * (nullable) its number; rows before it are complete. Does not allocate. */
 PSDM_API psdm_status psdm_batch_eval(psdm_batch *batch, long count, const double *in, double *out, long *failed);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* psdm/filter.h: low-pass filters without phase, derivatives, uniform clocks.
+/* psdm/filter.h: zero-phase low-pass filters, derivatives, uniform clocks.
  *
  * Matrices are row-major, a row per sample. Nothing here allocates unless it says so; filters are constant once
  * made. */
@@ -17,41 +17,40 @@ extern "C" {
 
 enum { PSDM_FILTER_SECTIONS = 16 }; /* orders up to 32 */
 
-/* Butterworth's low pass as second-order sections (bilinear transform, prewarped). Applied forward and backward: the
- * amplitude is squared, the phase zero. */
+/* Butterworth low pass as second-order sections (bilinear transform, prewarped). Applied forward and backward: squares
+ * the amplitude, zero phase. */
 typedef struct psdm_filter {
   int sections;
-  /* a[k][0] = 1; of an odd order the last section is of first order */
+  /* a[k][0] = 1; for odd orders the last section is of first order */
   double b[PSDM_FILTER_SECTIONS][3], a[PSDM_FILTER_SECTIONS][3];
   double g; /* tan(pi cutoff / rate) */
-  /* c of s^2 + c s + 1; 0: the section s + 1. g and c stay exact where a rounds poles into 1 */
+  /* c of s^2 + c s + 1; 0: the section s + 1. g and c stay exact where rounding a would put poles at 1 */
   double damping[PSDM_FILTER_SECTIONS];
-  /* samples beyond which the answers to an impulse, there and back, add up to less than 1e-13 on both sides
-   * together; at most 2^30 */
+  /* samples beyond which the impulse response, forward and backward, sums to less than 1e-13 on both sides together; at
+   * most 2^30 */
   long reach;
 } psdm_filter;
 
 /* order 1 .. 32; 0 < cutoff < rate / 2, Hz. PSDM_E_ARGUMENT otherwise. */
 PSDM_API psdm_status psdm_filter_butterworth(int order, double cutoff, double rate, psdm_filter *filter);
 
-/* Filters columns of x (rows x columns) in place, without phase. Ends: the signal is continued by its own point
- * reflection, again and again where it is short, over reach samples, at most 64 times its length, and both passes
- * begin in the steady state of their first value; a straight line comes out as it went in. A row that is farther
- * than reach from both ends of a block gets what the whole signal gives. scratch: (psdm_filter_scratch) numbers.
- * rows >= 2, finite numbers. */
+/* Filters columns of x (rows x columns) in place, without phase. At the ends the signal is extended by point
+ * reflection, repeatedly if it is short, over reach samples, at most 64 times its length, and both passes start in the
+ * steady state of their first value; a straight line is unchanged. A row farther than reach from both ends of a block
+ * gets the same value as in the whole signal. scratch: psdm_filter_scratch doubles. rows >= 2, finite numbers. */
 PSDM_API size_t psdm_filter_scratch(const psdm_filter *filter, long rows);
 PSDM_API void psdm_filter_zero_phase(const psdm_filter *filter, long rows, int columns, double *x, double *scratch);
 
-/* Frequency response of one pass at f (Hz): magnitude. */
+/* Magnitude of one pass at f (Hz). */
 PSDM_API double psdm_filter_gain(const psdm_filter *filter, double f, double rate);
 
 /* Derivative by central differences (second order), one-sided of second order at the ends. out (rows x columns) must
  * not overlap x. rows >= 3. */
 PSDM_API void psdm_difference(long rows, int columns, double dt, const double *x, double *out);
 
-/* Values of x, given at strictly ascending t (rows), at the uniform times start + k dt, k = 0 .. count - 1, by cubic
- * Hermite pieces with slopes from parabolas through three neighbours, exact for parabolas; beyond the ends the end
- * values. rows >= 1, dt > 0. */
+/* Interpolates x, given at strictly ascending t (rows), at the uniform times start + k dt, k = 0 .. count - 1, by cubic
+ * Hermite pieces with slopes from parabolas through three neighbours, exact for parabolas; beyond the ends constant.
+ * rows >= 1, dt > 0. */
 PSDM_API void psdm_resample(long rows, int columns, const double *t, const double *x, double start, double dt,
                             long count, double *out);
 
@@ -62,7 +61,7 @@ PSDM_API void psdm_resample(long rows, int columns, const double *t, const doubl
 typedef struct psdm_decimator {
   int factor;
   int half;     /* taps on each side; 2 half + 1 in all */
-  double *taps; /* (half + 1) from the middle on */
+  double *taps; /* (half + 1) from the middle outwards */
 } psdm_decimator;
 
 /* factor up to 2^20; PSDM_E_ARGUMENT otherwise. */
@@ -70,9 +69,9 @@ typedef struct psdm_decimator {
 PSDM_API psdm_status psdm_decimator_new(int factor, const psdm_allocator *allocator, psdm_decimator *decimator);
 PSDM_API void psdm_decimator_free(psdm_decimator *decimator, const psdm_allocator *allocator);
 
-/* out (count x columns), row k = filtered x at row first + k factor. Rows of x before 0 and behind rows - 1 are
- * taken as missing: the taps that are left are scaled to sum one. 0 <= first, first + (count - 1) factor < rows. A
- * block with half rows around what is asked for gives the same bits as the whole. */
+/* out (count x columns), row k = filtered x at row first + k factor. Rows of x before 0 and after rows - 1 count as
+ * missing: the remaining taps are scaled to sum to one. 0 <= first, first + (count - 1) factor < rows. A block with
+ * half rows around those asked for gives the same bits as the whole. */
 PSDM_API void psdm_decimate(const psdm_decimator *decimator, long rows, int columns, const double *x, long first,
                             long count, double *out);
 

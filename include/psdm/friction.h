@@ -15,13 +15,13 @@
 extern "C" {
 #endif
 
-/* Each model has what the one above it has, and one thing more. id, name, help */
-#define PSDM_FRICTION_LIST(X)                                                        \
-  X(NONE, "none", "no friction")                                                     \
-  X(VISCOUS, "viscous", "Fv v + offset")                                             \
-  X(COULOMB, "coulomb", "and Fc sign(v)")                                            \
-  X(STRIBECK, "stribeck", "and (Fs - Fc) exp(-(v/vs)^2) sign(v)")                    \
-  X(POWER, "power", "and Fv |v|^d sign(v) in place of Fv v: the whole steady state") \
+/* Each model adds one thing to the one above it. id, name, help */
+#define PSDM_FRICTION_LIST(X)                                                       \
+  X(NONE, "none", "no friction")                                                    \
+  X(VISCOUS, "viscous", "Fv v + offset")                                            \
+  X(COULOMB, "coulomb", "and Fc sign(v)")                                           \
+  X(STRIBECK, "stribeck", "and (Fs - Fc) exp(-(v/vs)^2) sign(v)")                   \
+  X(POWER, "power", "and Fv |v|^d sign(v) instead of Fv v: the whole steady state") \
   X(LUGRE, "lugre", "and bristles that bend before they slide (sigma0, sigma1)")
 
 typedef enum psdm_friction_kind {
@@ -34,48 +34,46 @@ typedef enum psdm_friction_kind {
 PSDM_API const char *psdm_friction_name(psdm_friction_kind kind); /* NULL when out of range */
 PSDM_API bool psdm_friction_find(const char *name, psdm_friction_kind *kind);
 
-/* What a model lacks to be simulated: NULL when nothing does, else a sentence ("sigma0 is missing or not positive"). */
+/* What a model lacks for simulation: NULL when complete, else a sentence ("sigma0 is missing or not positive"). */
 PSDM_API const char *psdm_friction_lacks(const psdm_friction *friction, psdm_friction_kind kind);
 
-/* Dry friction that a sliding joint feels at speed v >= 0 (Fc + Stribeck; at 0 it is what leaving rest takes), and the
- * most that it is at any: max(Fs, Fc).
- * 0 for models without. */
+/* Dry friction of a joint sliding at speed v >= 0 (Fc + Stribeck; at 0 the break-away torque), and its maximum over all
+ * speeds: max(Fs, Fc). 0 for models without. */
 PSDM_API double psdm_friction_dry(const psdm_friction *friction, psdm_friction_kind kind, double v);
 PSDM_API double psdm_friction_most(const psdm_friction *friction, psdm_friction_kind kind);
 
-/* What is smooth in v: viscous part and offset; and its derivative (infinite at v = 0 where d < 1). */
+/* The part that is smooth in v, viscous and offset; and its derivative (infinite at v = 0 where d < 1). */
 PSDM_API double psdm_friction_smooth(const psdm_friction *friction, psdm_friction_kind kind, double v);
 PSDM_API double psdm_friction_smooth_slope(const psdm_friction *friction, psdm_friction_kind kind, double v);
 
-/* Steady-state torque at velocity v; 0 dry friction at v = 0. LuGre: that of psdm_friction POWER. */
+/* Steady-state torque at velocity v; no dry friction at v = 0. LuGre: that of POWER. */
 PSDM_API double psdm_friction_steady(const psdm_friction *friction, psdm_friction_kind kind, double v);
 
-/* ---- LuGre: z is the bristles' mean deflection. Without sigma0, Fc and Fs above 0 there are none: z is 0, tau the
- * steady state ---- */
+/* ---- LuGre: z is the mean bristle deflection; without sigma0, Fc, Fs > 0 it is 0, and tau the steady state ---- */
 
 PSDM_API void psdm_lugre(const psdm_friction *friction, double v, double z, double *z_rate, double *tau);
 
 /* z after dt at constant v, exact: z_inf + (z - z_inf) exp(-|v| dt / g). Safe for every dt and stiffness. */
 PSDM_API double psdm_lugre_step(const psdm_friction *friction, double v, double z, double dt);
 
-/* The deflection that stands still at constant v: g(v) sign(v); 0 at v = 0. */
+/* The steady deflection at constant v: g(v) sign(v); 0 at v = 0. */
 PSDM_API double psdm_lugre_steady(const psdm_friction *friction, double v);
 
-/* Friction along a measured velocity: tau[k] at t[k], v straight lines in between, z to 1e-12 of the largest
- * deflection however stiff (at most a few dozen panels of an integral in each interval, one exact step where g does
- * not change). z (nullable) holds the deflections; it starts at start and stays where time does. Not a number in v
- * or t gives that from there on. count may be 0. */
+/* Friction along a measured velocity: tau[k] at t[k], v linear in between, z to 1e-12 of the largest deflection however
+ * stiff (at most a few dozen panels of an integral in each interval, one exact step where g is constant). z (nullable)
+ * receives the deflections; it begins at start and stays constant while time does. NAN in v or t makes the rest NAN.
+ * count may be 0. */
 PSDM_API void psdm_lugre_follow(const psdm_friction *friction, double start, long count, const double *t,
                                 const double *v, double *z, double *tau);
 
-/* ---- of a whole robot, by its file ---- */
+/* ---- a whole robot, from its file ---- */
 
-/* Friction torque at each independent joint at velocity qd; zero where the robot gives none. */
+/* Friction torque at each independent joint at velocity qd; zero where the robot file gives none. */
 PSDM_API void psdm_friction_torque(const psdm_robot *robot, const double *qd, double *tau);
 
-/* d friction torque / d qd at each independent joint, (n); zero where the robot gives no friction. At rest dry
- * friction jumps and powers below one are infinitely steep: neither has a linear model, and what is smooth is all
- * there is. */
+/* d friction torque / d qd at each independent joint, (n); zero where the robot file gives no friction. At rest dry
+ * friction jumps and powers below one are infinitely steep: neither has a linear model, so only the smooth part
+ * counts. */
 PSDM_API void psdm_friction_slope(const psdm_robot *robot, const double *qd, double *slope);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* psdm/job.h: what the commands of the tool do, as calls: named settings in, a result and tables out.
+/* psdm/job.h: the tool's commands as calls: named settings in, a result and tables out.
  *
  *   psdm_job_new("simulate", NULL, &job, &error);
  *   psdm_job_set(job, "time", "1", &error);
@@ -25,41 +25,40 @@ extern "C" {
 
 typedef struct psdm_job psdm_job;
 
-/* What a job tells while it runs. */
+/* What a job reports while it runs. */
 typedef enum psdm_job_event {
   PSDM_JOB_DETAIL,    /* what was done */
   PSDM_JOB_NOTE,      /* what the caller may want to know */
-  PSDM_JOB_CAUTION,   /* what is odd about a robot file */
+  PSDM_JOB_CAUTION,   /* odd things in a robot file */
   PSDM_JOB_WARNING,   /* what the caller should know */
-  PSDM_JOB_STAGE,     /* what begins now: "simulating"; "": it has ended */
+  PSDM_JOB_STAGE,     /* what starts now: "simulating"; "": it has ended */
   PSDM_JOB_LACKING,   /* why a stop now leaves no result: "no result yet"; "": it leaves one */
   PSDM_JOB_STOPPABLE, /* from now on a stop ends the job with the best so far */
-  PSDM_JOB_FINISHING, /* a stop changes nothing any more: the result is being written */
-  PSDM_JOB_FRAGILE,   /* this library, which may end the program without memory, is at work; "": it has returned */
+  PSDM_JOB_FINISHING, /* a stop has no effect any more: the result is being written */
+  PSDM_JOB_FRAGILE,   /* this library, which may end the program without memory, is running; "": it has returned */
 } psdm_job_event;
 
-/* What a caller offers a job. Zero-initialise: nothing is told, nothing stops. */
+/* Callbacks of the caller. Zero-initialise: no messages, no stop. */
 typedef struct psdm_job_host {
-  void *user; /* of all that follows */
+  void *user; /* passed to all callbacks */
   void (*tell)(void *user, psdm_job_event event, const char *text);
-  /* how far the present stage is, 0 to 1, or below 0 where that is not known; false stops the job */
+  /* progress of the present stage, 0 to 1, negative if unknown; false stops the job */
   psdm_progress progress;
-  bool (*stopped)(void *user);                 /* asked between; true stops the job */
-  bool (*hurried)(void *user);                 /* asked after a stop: true where nobody waits for what is not ready */
-  void (*reads)(void *user, const char *path); /* a file that the job reads */
-  /* how files are written, in place of psdm_output_open, and psdm_output_commit or, where it is not to be kept,
-   * psdm_output_abort */
+  bool (*stopped)(void *user);                 /* polled; true stops the job */
+  bool (*hurried)(void *user);                 /* asked after a stop: true to end without waiting for unfinished work */
+  void (*reads)(void *user, const char *path); /* a file is about to be read */
+  /* how files are written, instead of psdm_output_open, and psdm_output_commit (keep) or psdm_output_abort */
   psdm_status (*open)(void *user, const char *path, psdm_output **output, psdm_error *error);
   psdm_status (*close)(void *user, psdm_output **output, bool keep, psdm_error *error);
-  /* a file that the library writes by itself: an error forbids it; done: it is there */
+  /* a file that the library writes itself: an error forbids it; done: it has been written */
   psdm_status (*writes)(void *user, const char *path, bool done, psdm_error *error);
   psdm_ranks *ranks;   /* other processes that help; NULL: none */
-  const char *command; /* a command line, for files that name what made them; NULL: none */
-  bool options;        /* texts name settings as the tool's options: --log-rate, not log_rate */
+  const char *command; /* a command line, for files that record what made them; NULL: none */
+  bool options;        /* messages name settings like the tool's options: --log-rate, not log_rate */
 } psdm_job_host;
 
-/* The settings of a command, and those that its command line takes without a name, in order, behind the robot; NULL
- * where there is no such command. */
+/* The settings of a command, and those that its command line takes as arguments after the robot, in order; NULL for an
+ * unknown command. */
 PSDM_API const psdm_setting *psdm_job_settings(const char *command);
 PSDM_API const psdm_setting *psdm_job_arguments(const char *command);
 
@@ -67,40 +66,41 @@ PSDM_API const psdm_setting *psdm_job_arguments(const char *command);
 PSDM_API psdm_status psdm_job_new(const char *command, const psdm_job_host *host, psdm_job **job, psdm_error *error);
 PSDM_API void psdm_job_free(psdm_job *job);
 
-/* A setting by its name with underscores; the text is copied. A list takes one more. PSDM_E_SETTING where there is
- * none of that name, or the text is no value of it. */
+/* Sets a value by name, with underscores; the text is copied. Lists append. PSDM_E_SETTING for an unknown name or an
+ * invalid value. */
 PSDM_API psdm_status psdm_job_set(psdm_job *job, const char *name, const char *text, psdm_error *error);
-/* The settings as the struct that the table's offsets belong to, for a caller that fills it itself. */
+/* The settings as the struct of the table's offsets, for a caller that fills it directly. */
 PSDM_API void *psdm_job_values(psdm_job *job);
-PSDM_API const void *psdm_job_value(const psdm_job *job, const char *name); /* of a field; NULL: there is none */
+PSDM_API const void *psdm_job_value(const psdm_job *job, const char *name); /* of a field; NULL: unknown name */
 
-/* The robot: from a file, or one in memory, which must outlive the job and is not changed. */
+/* The robot: from a file, or from memory; then it must outlive the job and is not changed. */
 PSDM_API psdm_status psdm_job_file(psdm_job *job, const char *path, psdm_error *error);
 PSDM_API psdm_status psdm_job_robot(psdm_job *job, const psdm_robot *robot, psdm_error *error);
 
-/* A table in memory in place of the file that a setting names: columns by name, each of rows numbers that lie
- * stride[k] numbers apart. They are copied. */
+/* A table in memory instead of the file that a setting names: named columns, each of `rows` numbers stride[k] numbers
+ * apart. They are copied. */
 PSDM_API psdm_status psdm_job_table(psdm_job *job, const char *setting, long rows, int columns,
                                     const char *const *names, const double *const *column, const long *stride,
                                     psdm_error *error);
-/* A log in memory in place of one of the files that a setting lists. It is not copied and must outlive the job. Its name
- * may begin with what the setting allows before a file's ("motor:loaded"); other settings name it without that. */
+/* A log in memory instead of one of the files that a setting lists. Not copied: it must outlive the job. Its name may
+ * have the prefix that the setting allows before a file ("motor:loaded"); other settings name it without. */
 PSDM_API psdm_status psdm_job_log(psdm_job *job, const char *setting, const psdm_log_table *log, psdm_error *error);
-/* The rows or the document that a setting would write to a file are kept in memory. */
+/* Keeps in memory the rows or the document that a setting would write to a file. */
 PSDM_API psdm_status psdm_job_keep(psdm_job *job, const char *setting, psdm_error *error);
 
-/* Once. PSDM_E_STOPPED: there was nothing yet. On ranks other than 0 of the host's it helps until the job there has
- * ended. */
+/* Call once. PSDM_E_STOPPED: stopped before there was a result. On the host's ranks other than 0 it helps until the job
+ * on rank 0 ends. */
 PSDM_API psdm_status psdm_job_run(psdm_job *job, psdm_error *error);
 
 /* ---- after a run; everything belongs to the job ---- */
 
-PSDM_API bool psdm_job_good(const psdm_job *job);                      /* the answer is what was asked for */
-PSDM_API bool psdm_job_stopped(const psdm_job *job);                   /* it is the best until the caller stopped it */
+PSDM_API bool psdm_job_good(const psdm_job *job); /* the result meets the requirements */
+/* it is the best found before the caller stopped it */
+PSDM_API bool psdm_job_stopped(const psdm_job *job);
 PSDM_API void psdm_job_json(const psdm_job *job, psdm_output *output); /* the result as one object */
-/* The same as a document of psdm/results.h: its type says which. NULL: a failed run, a rank that helped. */
+/* The same as a document of psdm/results.h: its type says which. NULL after a failed run, or on a rank that helped. */
 PSDM_API const psdm_result *psdm_job_result(const psdm_job *job);
-/* The robot's file, NULL where it was given; the robot as it was read, NULL before. */
+/* The robot file, NULL for a robot from memory; the robot as read, NULL before. */
 PSDM_API const char *psdm_job_robot_path(const psdm_job *job);
 PSDM_API const psdm_robot *psdm_job_robot_used(const psdm_job *job);
 
@@ -119,30 +119,30 @@ PSDM_API const char *psdm_job_text_of(const psdm_job *job, const char *setting);
 
 /* ---- robots as the commands read them ---- */
 
-/* A robot file, or tables of the MATLAB toolbox where x_path is not "" (NULL: without base parameters), with its
- * parameters; what was noticed is told. */
+/* Reads a robot file, or tables of the MATLAB toolbox where x_path is not "" (NULL: without base parameters), and its
+ * parameters; findings are reported to the host. */
 PSDM_API psdm_status psdm_job_load(const psdm_job_host *host, const char *path, bool tables, const char *x_path,
                                    const psdm_robot_settings *set, psdm_robot **robot, psdm_error *error);
 
-/* Adds a result file to a report; of a robot file, what inspect, derive and params answer: those of the last two that
- * do not work for this robot are told of and counted. host and lacking may be NULL. */
+/* Adds a result file to a report; for a robot file, the results of inspect, derive and params: where the last two do
+ * not work for this robot, this is reported and counted. host and lacking may be NULL. */
 PSDM_API psdm_status psdm_job_report(const psdm_job_host *host, psdm_report *report, const char *path, int *lacking,
                                      psdm_error *error);
 
 /* ---- analyze ---- */
 
-/* What its document does not say. */
+/* In addition to its document. */
 typedef struct psdm_analysis {
   const psdm_structure *structure;
   const double *lower, *upper; /* (n) ranges of the joints */
 } psdm_analysis;
 
-/* NULL before the end of a run, and of another command. */
+/* NULL before the end of a run, or for another command. */
 PSDM_API const psdm_analysis *psdm_job_analysis(const psdm_job *job);
 
 /* ---- simulate ---- */
 
-/* Where a motion comes from; the first four are polynomials of degree 3, 5, 7, 9. id, name, help */
+/* Source of a motion; the first four are polynomials of degree 3, 5, 7, 9. id, name, help */
 #define PSDM_REFERENCE_LIST(X)                                   \
   X(CUBIC, "cubic", "from rest to rest, polynomial of degree 3") \
   X(QUINTIC, "quintic", "degree 5")                              \
@@ -150,7 +150,7 @@ PSDM_API const psdm_analysis *psdm_job_analysis(const psdm_job *job);
   X(NONIC, "nonic", "degree 9")                                  \
   X(HOLD, "hold", "constant position")                           \
   X(SINES, "sines", "one sine per joint")                        \
-  X(FOURIER, "fourier", "random harmonics, at rest at the beginning")
+  X(FOURIER, "fourier", "random harmonics, at rest at the start")
 
 /* Arrays of (n) belong to the job. */
 typedef struct psdm_simulation {
@@ -165,9 +165,9 @@ typedef struct psdm_simulation {
   psdm_sim_result run;
   psdm_sim_row last;              /* the state at the end */
   double first[4];                /* kinetic, potential, elastic and bristles' energy at the start, J */
-  bool friction, wrench, payload; /* there are such */
-  /* how well the controller followed: root mean square error, that of the last quarter, largest, last; NULL: there
-   * was no motion to follow */
+  bool friction, wrench, payload; /* present */
+  /* tracking error of the controller: root mean square, that of the last quarter, largest, last; NULL without a
+   * reference motion */
   const double *rms, *rms_last_quarter, *peak, *final;
   /* of inverse */
   double begin, end; /* s */
@@ -175,7 +175,7 @@ typedef struct psdm_simulation {
   const double *peak_speed, *peak_torque, *rms_torque;
 } psdm_simulation;
 
-/* NULL before the end of a run of another command. */
+/* NULL before the end of a run, or for another command. */
 PSDM_API const psdm_simulation *psdm_job_simulation(const psdm_job *job);
 
 #ifdef __cplusplus

@@ -25,7 +25,7 @@ extern "C" {
 
 typedef struct psdm_linear psdm_linear;
 
-/* Scratch in the caller's memory: ask for the size, bring memory aligned like malloc's, place it. */
+/* Scratch in the caller's memory: ask for the size, provide memory aligned like malloc's, initialise it. */
 PSDM_API size_t psdm_linear_bytes(const psdm_robot *robot);
 PSDM_API psdm_status psdm_linear_init(const psdm_robot *robot, void *memory, size_t bytes, psdm_linear **linear);
 
@@ -47,26 +47,26 @@ PSDM_API psdm_status psdm_linearize_inverse(const psdm_robot *robot, psdm_linear
 
 /* ---- forward dynamics; qdd is the acceleration at (q, qd, tau), from the trajectory or from psdm_forward ---- */
 
-/* dqdd of a small change (dq, dqd, dtau), O(n), without a mass matrix (Algorithm 5); where joints are coupled,
- * drives are through a transmission, or links' sizes differ a thousandfold, by psdm_linear_forward_along_dense. dq,
- * dqd, dtau may be NULL: zero. */
+/* dqdd of a small change (dq, dqd, dtau), O(n), without a mass matrix (Algorithm 5); by psdm_linear_forward_along_dense
+ * where joints are coupled, drives act through a transmission, or links' sizes differ a thousandfold. dq, dqd, dtau may
+ * be NULL: zero. */
 PSDM_API psdm_status psdm_linear_forward_along(const psdm_robot *robot, psdm_linear *linear, const double *q,
                                                const double *qd, const double *qdd, const double *dq, const double *dqd,
                                                const double *dtau, double *dqdd);
 
-/* dqdd/dq, dqdd/dqd and dqdd/dtau = M^-1, (n x n) each, O(n^2), without forming or inverting M (Algorithm 6); where
- * joints are coupled, drives are through a transmission, or links' sizes differ a thousandfold, by
- * psdm_linearize_forward_dense. */
+/* dqdd/dq, dqdd/dqd and dqdd/dtau = M^-1, (n x n) each, O(n^2), without forming or inverting M (Algorithm 6); by
+ * psdm_linearize_forward_dense where joints are coupled, drives act through a transmission, or links' sizes differ a
+ * thousandfold. */
 PSDM_API psdm_status psdm_linearize_forward_at(const psdm_robot *robot, psdm_linear *linear, const double *q,
                                                const double *qd, const double *qdd, double *dqdd_dq, double *dqdd_dqd,
                                                double *Minv);
 
-/* The same from the torques: psdm_forward first. */
+/* The same from the torques: calls psdm_forward first. */
 PSDM_API psdm_status psdm_linearize_forward(const psdm_robot *robot, psdm_linear *linear, const double *q,
                                             const double *qd, const double *tau, double *dqdd_dq, double *dqdd_dqd,
                                             double *Minv);
 
-/* The conventional route through Cholesky, O(n^3) (Algorithms 3 and 4): what the two above are compared with. */
+/* The conventional route by Cholesky, O(n^3) (Algorithms 3 and 4): the reference for the two above. */
 PSDM_API psdm_status psdm_linear_forward_along_dense(const psdm_robot *robot, psdm_linear *linear, const double *q,
                                                      const double *qd, const double *qdd, const double *dq,
                                                      const double *dqd, const double *dtau, double *dqdd);
@@ -76,9 +76,9 @@ PSDM_API psdm_status psdm_linearize_forward_dense(const psdm_robot *robot, psdm_
 
 /* ---- innovations: M = L D L^T with L = 1 + H phi K, and L^-1 = 1 - H psi K ---- */
 
-/* L and its inverse (n x n) and the diagonal D (n) of the articulated-body factorisation, O(n^2). e = L^-1 tau is
- * the innovation of a torque, and M^-1 = L^-T D^-1 L^-1. L_ij is not zero where joint i carries joint j: unit upper
- * triangular for robots whose q are in the order of the tree. Where joints are coupled, or drives are through a
+/* L and its inverse (n x n) and the diagonal D (n) of the articulated-body factorisation, O(n^2). e = L^-1 tau is the
+ * innovation of a torque, and M^-1 = L^-T D^-1 L^-1. L_ij is nonzero where joint i carries joint j: unit upper
+ * triangular for robots whose q are in the order of the tree. Where joints are coupled, or drives act through a
  * transmission, L D L^T is factorised from M, O(n^3). */
 PSDM_API psdm_status psdm_innovations(const psdm_robot *robot, psdm_linear *linear, const double *q, double *L,
                                       double *L_inverse, double *D);
@@ -103,25 +103,26 @@ PSDM_API psdm_status psdm_linearize_inverse_second(const psdm_robot *robot, psdm
 
 /* ---- sensitivities to parameters ---- */
 
-/* Where a small motion of a fixed transform takes place, and in whose axes it is given. A row of a robot file in
- * convention dh has theta and d about and along z at PSDM_AT_JOINT, a and alpha along and about x at PSDM_AT_LINK;
- * one in convention modified-dh (without an origin of its own) theta and d likewise, a and alpha along and about x
- * at PSDM_AT_PARENT. */
+/* Where a small motion of a fixed transform takes place, and in which axes it is given. A row of a robot file in
+ * convention dh has theta and d about and along z at PSDM_AT_JOINT, a and alpha along and about x at PSDM_AT_LINK; one
+ * in convention modified-dh (without an origin of its own) theta and d likewise, a and alpha along and about x at
+ * PSDM_AT_PARENT. */
 typedef enum psdm_place {
   PSDM_AT_PARENT, /* before the joint moves; axes and origin of the parent's link frame */
   PSDM_AT_JOINT,  /* before the joint moves; axes and origin of the joint's frame at q = 0, z is its axis */
-  /* behind the joint's motion, and the link's inertia moves along; axes and origin of the link's frame */
+  /* after the joint's motion, moving the link's inertia too; axes and origin of the link's frame */
   PSDM_AT_LINK
 } psdm_place;
 
-/* One kinematic parameter: all that the joint carries turns and shifts by these per unit of the parameter. */
+/* One kinematic parameter: everything that the joint carries turns and shifts by this much per unit of the
+ * parameter. */
 typedef struct psdm_small_motion {
   int joint; /* in file order; any that is not fixed */
   psdm_place place;
   double turn[3], shift[3];
 } psdm_small_motion;
 
-/* Which parameters a sensitivity has as columns: the standard ones of psdm_robot_parameters if wanted, then the
+/* The parameters in the columns of a sensitivity: the standard ones of psdm_robot_parameters if wanted, then the
  * motions. */
 typedef struct psdm_sensitivity {
   bool standard;
@@ -131,8 +132,8 @@ typedef struct psdm_sensitivity {
 
 PSDM_API int psdm_sensitivity_columns(const psdm_robot *robot, const psdm_sensitivity *parameters);
 
-/* dtau/dp at constant (q, qd, qdd) and dqdd/dp = -M^-1 dtau/dp at constant (q, qd, tau): (n x columns).
- * PSDM_E_ARGUMENT for a motion of a joint that is out of range or fixed. */
+/* dtau/dp at constant (q, qd, qdd) and dqdd/dp = -M^-1 dtau/dp at constant (q, qd, tau): (n x columns). PSDM_E_ARGUMENT
+ * for a motion of a joint that is out of range or fixed. */
 PSDM_API psdm_status psdm_sensitivity_inverse(const psdm_robot *robot, psdm_linear *linear,
                                               const psdm_sensitivity *parameters, const double *q, const double *qd,
                                               const double *qdd, double *dtau_dp);
@@ -146,9 +147,9 @@ typedef struct psdm_sample {
 } psdm_sample;
 
 /* One step of the sensitivity model along a trajectory, S' = A(t) S + B(t) for S = [dq/dp; dqd/dp], (2n x columns):
- * classical Runge-Kutta of order four from samples at its beginning, middle and end. S holds the beginning's on
- * entry and the end's on return; start with zeros where the initial state does not depend on p. scratch:
- * (psdm_sensitivity_scratch) numbers. */
+ * classical fourth-order Runge-Kutta from samples at the step's start, middle and end. S holds the start's value on
+ * entry and the end's on return; start with zeros if the initial state does not depend on p. scratch:
+ * psdm_sensitivity_scratch doubles. */
 PSDM_API size_t psdm_sensitivity_scratch(const psdm_robot *robot, const psdm_sensitivity *parameters);
 PSDM_API psdm_status psdm_sensitivity_step(const psdm_robot *robot, psdm_linear *linear,
                                            const psdm_sensitivity *parameters, const psdm_sample samples[3], double dt,

@@ -1,5 +1,5 @@
 /* psdm/loop.h: closed loops: the open tree (psdm_robot_tree) has N independent joints, q among them, and the loops' e
- * equations close it. As psdm/rigid.h: nothing allocates, each thread brings its own psdm_work. */
+ * equations close it. As in psdm/rigid.h, nothing allocates and each thread brings its own psdm_work. */
 #ifndef PSDM_LOOP_H
 #define PSDM_LOOP_H
 
@@ -9,13 +9,13 @@
 extern "C" {
 #endif
 
-PSDM_API int psdm_loop_equations(const psdm_robot *robot); /* e, some of which may depend on others */
+PSDM_API int psdm_loop_equations(const psdm_robot *robot); /* e, which may depend on each other */
 PSDM_API int psdm_loop_passives(const psdm_robot *robot);  /* N - n */
 /* index among the tree's q of the robot's q, -1 out of range */
 PSDM_API int psdm_loop_independent(const psdm_robot *robot, int index);
 PSDM_API int psdm_loop_passive(const psdm_robot *robot, int index); /* the same of each passive joint */
 
-/* The tree's state (N each) that belongs to q and qd, on the branch that the file begins with. qd and tree_qd may be
+/* The tree's state (N each) that belongs to q and qd, on the branch that the file starts with. qd and tree_qd may be
  * NULL. */
 PSDM_API psdm_status psdm_loop_close(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
                                      double *tree_q, double *tree_qd);

@@ -1,10 +1,10 @@
 /* psdm/model.h: the derived model: tau_i = sum over functions f and base parameters j of y_f(q, qd, qdd) P[f][i][j]
  * theta_j.
  *
- * y_f is a monomial in sin q, cos q (q itself for prismatic joints) times one of: the size of gravity, qdd_a,
- * qd_a^2, qd_a qd_b. Functions are ordered by that class: gravity, accelerations 1..n, centrifugal 1..n, Coriolis
- * (1,2), (1,3), ..., and inside a class by their exponents. A model is constant and may be shared by threads;
- * evaluation brings its own memory. */
+ * y_f is a monomial in sin q, cos q (q itself for prismatic joints) times one of: the size of gravity, qdd_a, qd_a^2,
+ * qd_a qd_b. Functions are ordered by that class: gravity, accelerations 1..n, centrifugal 1..n, Coriolis (1,2), (1,3),
+ * ..., and within a class by their exponents. A model is constant and may be shared by threads; evaluation uses the
+ * caller's memory. */
 #ifndef PSDM_MODEL_H
 #define PSDM_MODEL_H
 
@@ -16,14 +16,14 @@ extern "C" {
 
 typedef struct psdm_model psdm_model;
 
-/* exact: one walk over the tree. dense: Lloyd, Irani, Ahmadi (2021): random samples of an inverse dynamics function,
+/* exact: one pass over the tree. dense: Lloyd, Irani, Ahmadi (2021): random samples of an inverse dynamics function,
  * dense linear systems for the functions, QR for the parameters; up to six joints, none coupled, thousands of times
  * slower, and independent. */
 typedef enum psdm_method { PSDM_METHOD_EXACT, PSDM_METHOD_DENSE } psdm_method;
 
-/* standard: base parameters are kept standard parameters with others regrouped into them. echelon: they are the
- * first independent coefficients themselves, joint by joint and function by function, theta1..thetal: P's transpose
- * is in reduced row echelon form. */
+/* standard: base parameters are kept standard parameters with others regrouped into them. echelon: the first
+ * independent coefficients themselves, joint by joint and function by function, theta1..thetal: P's transpose is in
+ * reduced row echelon form. */
 typedef enum psdm_basis { PSDM_BASIS_STANDARD, PSDM_BASIS_ECHELON } psdm_basis;
 
 /* Any inverse dynamics of the robot: torques (n) at a state for standard parameters pi, which need not be physical.
@@ -33,42 +33,41 @@ typedef psdm_status (*psdm_sampler)(void *user, const double *q, const double *q
 
 /* Zero-initialise for the defaults. */
 typedef struct psdm_derive_options {
-  int assume_count; /* further assumptions, as "Ixz4 = 0", beside the file's */
+  int assume_count; /* assumptions, as "Ixz4 = 0", in addition to the file's */
   const char *const *assume;
   psdm_method method;
   psdm_basis basis;
-  psdm_sampler sampler; /* dense: what is sampled; NULL: the recursion */
-  void *sampler_user;   /* handed to sampler */
-  /* dense, in place of sampler: a shell command, run once per class of functions and step, that reads a CSV q1..
-   * qd1.. qdd1.. m1 mx1 .. from standard input and prints a CSV tau1.., one row for each row */
+  psdm_sampler sampler; /* dense: the function to sample; NULL: the recursion */
+  void *sampler_user;   /* passed to sampler */
+  /* dense, instead of sampler: a shell command, run once per class of functions and step, that reads a CSV q1.. qd1..
+   * qdd1.. m1 mx1 .. from standard input and prints a CSV tau1.., one row for each row */
   const char *sampler_command;
   psdm_progress progress;
   void *progress_user;
-  /* directions of the parameters that give less torque than this, relative, are regrouped too; 0: only those that
-   * give none. For identification: what nearly aligned axes add cannot be told from noise. The check allows as much
-   * for each. */
+  /* directions of the parameters that give less torque than this, relative, are regrouped too; 0: only those that give
+   * none. For identification: the contribution of nearly aligned axes is lost in noise. The check allows for this
+   * error. */
   double rank_tolerance;
-  bool unchecked; /* hand the answer over without comparing it with the recursions */
-  size_t memory;  /* bytes that a derivation may take; 0: what the robot's options say */
+  bool unchecked; /* return the answer without comparing it with the recursions */
+  size_t memory;  /* bytes that a derivation may use; 0: as in the robot's options */
   unsigned long long reserved[8];
 } psdm_derive_options;
 
-/* Torques of a model match the recursions' to this share of the largest torque. A derivation compares a few states
- * and refuses a model above a fifth of it (PSDM_E_ACCURACY), which leaves room for the states that were not
- * compared. */
+/* Torques of a model match the recursions' to this share of the largest torque. A derivation compares a few states and
+ * refuses a model above a fifth of it (PSDM_E_ACCURACY), to leave room for other states. */
 #define PSDM_MODEL_ACCURACY 1e-9
 
 /* How good the answer is. */
 typedef struct psdm_derive_info {
-  double seconds; /* for the derivation itself, without the check */
-  /* of the torques of a few random states and parameters, as psdm_model_check has it; NAN: not checked */
+  double seconds; /* for the derivation without the check */
+  /* of the torques at a few random states and parameters, as in psdm_model_check; NAN: not checked */
   double residual;
-  /* largest coefficient taken for zero, smallest that was not; relative to reach^degree */
+  /* largest coefficient treated as zero, smallest that was not; relative to reach^degree */
   double dropped, kept;
   /* the same for the rank decisions of the base parameters: torques of a unit direction, in units of the reach */
   double rank_dropped, rank_kept;
-  size_t bytes;  /* memory taken for the terms while deriving */
-  long searched; /* dense: functions in all systems that were solved, after the pre-filters */
+  size_t bytes;  /* most memory for terms while deriving */
+  long searched; /* dense: functions in all systems solved, after the pre-filters */
 } psdm_derive_info;
 
 /* Derivation. Allocates; free with psdm_model_free. options and info may be NULL. */
@@ -77,9 +76,9 @@ PSDM_API psdm_status psdm_model_derive(const psdm_robot *robot, const psdm_deriv
                                        psdm_error *error);
 PSDM_API void psdm_model_free(psdm_model *model); /* accepts NULL */
 
-/* max |model - recursion| / max |recursion| of the torques over so many random states, with the robot's parameters,
- * or with random ones that satisfy the assumptions where the robot does not know them. A stop (progress of the
- * options) ends the check early, with the states so far. */
+/* max |model - recursion| / max |recursion| of the torques over `states` random states, with the robot's parameters, or
+ * random ones that satisfy the assumptions where those are unknown. A stop (progress of the options) ends the check
+ * early, with the states so far. */
 PSDM_API psdm_status psdm_model_check(const psdm_robot *robot, const psdm_model *model,
                                       const psdm_derive_options *options, int states, const psdm_allocator *allocator,
                                       double *residual, psdm_error *error);
@@ -105,8 +104,8 @@ PSDM_API void psdm_model_exponents(const psdm_model *model, long f, unsigned cha
 /* The function as text, such as "s2 c3 qd1 qd2" or "g c2". Returns buf. */
 PSDM_API char *psdm_model_function_text(const psdm_model *model, long f, char *buf, size_t size);
 
-/* One non-zero of P, ordered by function, joint, and as the standard parameters that base parameters are named after
- * are (echelon: by parameter); all counted from 0. */
+/* One non-zero of P, ordered by function, joint, and standard parameter that the base parameter is named after
+ * (echelon: by parameter); all counted from 0. */
 PSDM_API void psdm_model_entry(const psdm_model *model, long entry, long *function, int *joint, int *parameter,
                                double *value);
 
@@ -114,7 +113,7 @@ PSDM_API void psdm_model_entry(const psdm_model *model, long entry, long *functi
 
 /* the kept standard parameter, "ZZ1"; echelon: "theta1" */
 PSDM_API const char *psdm_model_base_name(const psdm_model *model, int j);
-/* in the formula, its own included (first; echelon: none is) */
+/* in the formula, its own included (first; echelon: not included) */
 PSDM_API int psdm_model_base_terms(const psdm_model *model, int j);
 PSDM_API double psdm_model_base_term(const psdm_model *model, int j, int term, int *standard_parameter);
 PSDM_API int psdm_model_standard_count(const psdm_model *model);
@@ -134,9 +133,9 @@ PSDM_API void psdm_model_theta(const psdm_model *model, const double *pi, double
 
 /* ---- in and out ---- */
 
-/* Writes the model to a file, whole or not at all: .json with E as p strings of 5n digits, P as [function, joint,
+/* Writes the model to a file, completely or not at all: .json with E as p strings of 5n digits, P as [function, joint,
  * parameter, value] counted from 0, base_parameters with formula and value; .mat with E (5n x p), P (p x l x n), theta
- * and names, as the PSDM MATLAB toolbox has them. robot gives the values and may be NULL. */
+ * and names, as the PSDM MATLAB toolbox. robot gives the values and may be NULL. */
 PSDM_API psdm_status psdm_model_save(const psdm_model *model, const psdm_robot *robot, const char *path,
                                      psdm_error *error);
 
@@ -144,23 +143,23 @@ PSDM_API psdm_status psdm_model_save(const psdm_model *model, const psdm_robot *
 PSDM_API psdm_status psdm_model_load(const char *path, const psdm_allocator *allocator, psdm_model **model,
                                      psdm_error *error);
 
-/* Whether the model is this robot's: its joints, parameters, kinematics and gravity, and for a reduced model its
- * inertias; other inertias and friction do not matter to a whole model. PSDM_E_ROBOT with both fingerprints. Of
- * files of versions before 0.2 only the names of the parameters are compared. */
+/* Whether the model belongs to this robot: compares joints, parameters, kinematics and gravity, and for a reduced model
+ * inertias; other inertias and friction do not matter to a full model. PSDM_E_ROBOT with both fingerprints. For files
+ * of versions before 0.2 only the names of the parameters are compared. */
 PSDM_API psdm_status psdm_model_match(const psdm_model *model, const psdm_robot *robot, psdm_error *error);
-PSDM_API bool psdm_model_signed(const psdm_model *model); /* the model says which robot's it is; false: an old file */
+PSDM_API bool psdm_model_signed(const psdm_model *model); /* the model identifies its robot; false: an old file */
 
 /* ---- evaluation: no allocation; y is (p), Y is row-major (n x l), M is (n x n), theta is (l) ---- */
 
 PSDM_API void psdm_model_y(const psdm_model *model, const double *q, const double *qd, const double *qdd, double *y);
 
-/* What y amounts to: all of it, its gravity functions alone, everything but gravity. */
+/* Which part of y: all of it, its gravity functions alone, everything but gravity. */
 typedef enum psdm_part { PSDM_PART_ALL, PSDM_PART_GRAVITY, PSDM_PART_INERTIA } psdm_part;
 PSDM_API void psdm_model_regressor(const psdm_model *model, psdm_part part, const double *y, double *Y);
 PSDM_API void psdm_model_torque(const psdm_model *model, psdm_part part, const double *y, const double *theta,
                                 double *tau);
 
-/* Scratch that the functions below want, in doubles: y and a mass matrix. */
+/* Scratch for the functions below, in doubles: y and a mass matrix. */
 PSDM_API size_t psdm_model_scratch(const psdm_model *model);
 
 PSDM_API void psdm_model_inverse(const psdm_model *model, const double *theta, const double *q, const double *qd,
@@ -168,7 +167,7 @@ PSDM_API void psdm_model_inverse(const psdm_model *model, const double *theta, c
 PSDM_API void psdm_model_mass(const psdm_model *model, const double *theta, const double *q, double *scratch,
                               double *M);
 
-/* Induced torque: gravity, centrifugal and Coriolis; gravity alone when qd is NULL. */
+/* Bias torque: gravity, centrifugal and Coriolis; gravity alone when qd is NULL. */
 PSDM_API void psdm_model_bias(const psdm_model *model, const double *theta, const double *q, const double *qd,
                               double *scratch, double *tau);
 
@@ -176,16 +175,16 @@ PSDM_API void psdm_model_bias(const psdm_model *model, const double *theta, cons
 PSDM_API psdm_status psdm_model_forward(const psdm_model *model, const double *theta, const double *q, const double *qd,
                                         const double *tau, double *scratch, double *qdd);
 
-/* Kinetic energy, and potential energy counted from q = 0. */
+/* Kinetic energy, and potential energy relative to q = 0. */
 PSDM_API void psdm_model_energy(const psdm_model *model, const double *theta, const double *q, const double *qd,
                                 double *scratch, double *kinetic, double *potential);
 
-/* ---- from base parameters back to full ones ---- */
+/* ---- from base parameters back to standard ones ---- */
 
-/* The physically consistent standard parameters pi (standard_count) that have these base parameters and are nearest
- * to a prior, in the log-det divergence of their pseudo-inertias (Lee, Wensing, Park 2020). The prior must be
- * consistent itself: positive masses, positive definite pseudo-inertias, positive drive inertias. PSDM_E_SINGULAR
- * when no consistent parameters have these base parameters. */
+/* The physically consistent standard parameters pi (standard_count) with these base parameters that are nearest to a
+ * prior, in the log-det divergence of their pseudo-inertias (Lee, Wensing, Park 2020). The prior itself must be
+ * consistent: positive masses, positive definite pseudo-inertias, positive drive inertias. PSDM_E_SINGULAR when no
+ * consistent parameters have these base parameters. */
 PSDM_API psdm_status psdm_model_full(const psdm_model *model, const double *theta, const double *prior,
                                      const psdm_allocator *allocator, double *pi, psdm_error *error);
 

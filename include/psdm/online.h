@@ -2,9 +2,9 @@
  *
  *   minimise  sum_k lambda^(K-k) |(tau_k - Y_k theta) / sigma|^2 + lambda^K |theta - theta_0|^2_(P_0^-1)
  *
- * in square-root form: a triangular factor of the information is updated by Givens rotations (Golub, Van Loan), so
- * that the covariance stays positive whatever the data. In the caller's memory; nothing allocates or prints. One
- * thread at a time. */
+ * in square-root form: a triangular factor of the information is updated by Givens rotations (Golub, Van Loan), so that
+ * the covariance stays positive for all data. Uses the caller's memory; nothing allocates or prints. One thread at a
+ * time. */
 #ifndef PSDM_ONLINE_H
 #define PSDM_ONLINE_H
 
@@ -19,27 +19,26 @@ extern "C" {
 
 typedef struct psdm_online psdm_online;
 
-/* parameters: their number, 1 .. 10000; 0 bytes otherwise. Memory aligned like malloc's. */
+/* parameters: their number, 1 .. 10000; returns 0 otherwise. Memory aligned like malloc's. */
 PSDM_API size_t psdm_online_bytes(int parameters);
 
-/* theta (parameters) where it begins, sd (parameters) how far it may be off; forgetting in (0, 1], 1: none.
- * PSDM_E_ARGUMENT when one is out of range. */
+/* theta (parameters) initial values, sd (parameters) their uncertainty; forgetting in (0, 1], 1: none. PSDM_E_ARGUMENT
+ * when one is out of range. */
 PSDM_API psdm_status psdm_online_init(void *memory, size_t bytes, int parameters, const double *theta, const double *sd,
                                       double forgetting, psdm_online **online);
 
-/* One sample of rows equations: Y (rows x parameters) row-major, tau (rows), sigma (rows) the noise of each (0 or
+/* One sample of `rows` equations: Y (rows x parameters) row-major, tau (rows), sigma (rows) the noise of each (0 or
  * infinite: leave the row out). Forgets once. PSDM_E_ARGUMENT, and nothing is changed, when a number in a row that
  * counts is not finite, or beyond 1e70 or 1e70 sigma. */
 PSDM_API psdm_status psdm_online_add(psdm_online *online, int rows, const double *Y, const double *tau,
                                      const double *sigma);
 
-/* theta (parameters), and covariance (parameters x parameters) or NULL. PSDM_E_SINGULAR never happens: the
- * beginning's doubt keeps it regular; PSDM_E_LIMIT, with nothing written, when forgetting has used that up and no
- * data stand in its place. */
+/* theta (parameters), and covariance (parameters x parameters) or NULL. Never PSDM_E_SINGULAR: the initial uncertainty
+ * keeps it regular; PSDM_E_LIMIT, with nothing written, when forgetting has used that up and no data replaced it. */
 PSDM_API psdm_status psdm_online_theta(const psdm_online *online, double *theta, double *covariance);
 
 /* Mean squared residual of the equations so far, weighted by forgetting, in units of sigma^2: near one when sigma is
- * right and the equations are many more than the parameters. 0 before the first. */
+ * right and there are many more equations than parameters. 0 before the first. */
 PSDM_API double psdm_online_misfit(const psdm_online *online);
 
 #ifdef __cplusplus

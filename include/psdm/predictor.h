@@ -1,4 +1,4 @@
-/* psdm/predictor.h: torques along a motion by calibrated parameters, friction with its memory included. */
+/* psdm/predictor.h: torques along a motion from calibrated parameters, friction with its memory included. */
 #ifndef PSDM_PREDICTOR_H
 #define PSDM_PREDICTOR_H
 
@@ -14,11 +14,11 @@ typedef struct psdm_predictor psdm_predictor;
 PSDM_API psdm_status psdm_predictor_new(const psdm_parameters *parameters, const psdm_robot *robot,
                                         const psdm_allocator *allocator, psdm_predictor **predictor, psdm_error *error);
 PSDM_API void psdm_predictor_free(psdm_predictor *predictor);  /* accepts NULL */
-PSDM_API void psdm_predictor_begin(psdm_predictor *predictor); /* a new segment: friction forgets */
-/* Hz of the rows to come, for bristles (LuGre); begins as the parameters' rate */
+PSDM_API void psdm_predictor_begin(psdm_predictor *predictor); /* a new segment: resets friction */
+/* Hz of the coming rows, for bristles (LuGre); initially the parameters' rate */
 PSDM_API void psdm_predictor_rate(psdm_predictor *predictor, double rate);
 
-/* Joint torques (n) at the next row, and the part of them that is friction (nullable). Does not allocate. */
+/* Joint torques (n) at the next row, and the friction in them (nullable). Does not allocate. */
 PSDM_API psdm_status psdm_predictor_step(psdm_predictor *predictor, const double *q, const double *qd,
                                          const double *qdd, double *tau, double *friction);
 

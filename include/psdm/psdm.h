@@ -1,13 +1,13 @@
 /* psdm/psdm.h: the whole library.
  *
- * Options. Every options struct is right when it is zero-initialised, as by `psdm_derive_options options = {0};` or a
+ * Options. Every options struct is valid when zero-initialised, as by `psdm_derive_options options = {0};` or a
  * compound literal: zero is each field's default. A struct keeps its size: its last member `reserved` must be zero, and
- * a new field takes whole places of it, 8 bytes each, in which zero means the behaviour before. A program that was
- * compiled with older headers therefore works with a newer library.
+ * a new field takes whole places of it, 8 bytes each, in which zero means the previous behaviour. A program compiled
+ * with older headers therefore works with a newer library.
  *
  * Links and joints. Functions take the index of a joint in the file's order, counted from 0, and mean the link behind
  * it. Options name a link as text, or the joint before it; NULL is the tip (psdm_robot_default_link). A number below 0
- * stands for the base or for "none" where a struct says so, and is refused where a link is asked for.
+ * stands for the base or for "none" where a struct says so, and is an error where a link is required.
  *
  * Progress and stops: psdm_progress in psdm/status.h. */
 #ifndef PSDM_H

@@ -7,7 +7,7 @@
  *   PSDM_RESULT_RECORD(psdm_classes, PSDM_CLASSES)                      in a header: the struct
  *   PSDM_RESULT_TYPE(psdm_classes, PSDM_CLASSES, NULL, "functions by class")   in a source: its type
  *
- * A line is X(S, kind, key, type, shape, unit, meaning). A trailing underscore of a key is not part of it (for_). Kinds:
+ * A line is X(S, kind, key, type, shape, unit, meaning). A trailing underscore is not part of the key (for_). Kinds:
  *
  *   number      double; null when it is not finite      numbers    double, in lists
  *   integer     long                                    integers   long, in lists
@@ -16,15 +16,13 @@
  *   choice      the same: one of the words in shape     named      numbers by name, an object
  *   record      a struct of type                        keyed      structs of type by their first field, an object
  *   vector      double[type]                            settings   what differs from a command's defaults, an object
- *
  *   pointer     to a struct of type; null when NULL
  *
- * shape has a pair of brackets for each dimension of a list, one or two, with its size: "[n]", "[joints][3]". Where it
- * begins with "?" the field is left out when it is absent: not finite, 0, false, NULL (of a list: item).
+ * shape has a pair of brackets for each dimension of a list, one or two, with its size: "[n]", "[joints][3]". If it
+ * begins with "?", the field is omitted when absent: not finite, 0, false, NULL (of a list: item); if it begins with
+ * "?=key", when that field is.
  *
- * "?=key" instead: it is left out when that field is.
- *
- * Documents begin with a psdm_result and own all that they point to: psdm_result_free takes it away. */
+ * Documents begin with a psdm_result and own all that they point to: free with psdm_result_free. */
 #ifndef PSDM_RESULT_H
 #define PSDM_RESULT_H
 
@@ -48,7 +46,7 @@ typedef enum psdm_field_kind {
   PSDM_FIELD_record,
   PSDM_FIELD_pointer, /* to a record */
   PSDM_FIELD_vector,
-  PSDM_FIELD_numbers, /* this and what follows: a list */
+  PSDM_FIELD_numbers, /* this and the following: a list */
   PSDM_FIELD_integers,
   PSDM_FIELD_texts,
   PSDM_FIELD_records,
@@ -70,14 +68,14 @@ typedef struct psdm_result_field {
 
 struct psdm_result_type {
   const char *name;    /* of the C struct */
-  const char *command; /* documents: what "command" says; records: NULL */
+  const char *command; /* documents: value of "command"; records: NULL */
   const char *meaning;
   size_t size;
   int count;
   const psdm_result_field *field;
 };
 
-/* The lists' layout is that of every list: items row by row; columns is 0 where there is one dimension. */
+/* All lists have this layout: items row by row; columns is 0 for one dimension. */
 #define PSDM_RESULT_LIST(type) \
   struct {                     \
     const type *item;          \
@@ -104,7 +102,7 @@ typedef struct psdm_named_value {
   PSDM_RESULT_LIST(psdm_word) texts;
 } psdm_named_value;
 
-/* What every document begins with. */
+/* Every document starts with this. */
 typedef struct psdm_result {
   const psdm_result_type *type;
   struct psdm_result_store *store; /* its memory */
@@ -157,7 +155,7 @@ typedef struct psdm_result {
 #define PSDM_RESULT_OF_settings(type) NULL
 #define PSDM_RESULT_OF_pointer(type) &type##_type
 
-/* also for a struct that is declared elsewhere: its members of the kinds number, integer, boolean, text and vector */
+/* also for a struct declared elsewhere: its members of the kinds number, integer, boolean, text and vector */
 #define PSDM_RESULT_FIELD(S, kind, key, type, shape, unit, meaning) \
   {#key,                                                            \
    PSDM_FIELD_##kind,                                               \
@@ -172,7 +170,7 @@ typedef struct psdm_result {
   const psdm_result_type S##_type = {#S,        command, meaning, sizeof(S), sizeof S##_fields / sizeof *S##_fields, \
                                      S##_fields};
 
-/* How the documents name a robot. */
+/* How documents identify a robot. */
 #define PSDM_RESULT_ROBOT(X, S, key)          \
   X(S, text, key, , , "", "the robot's name") \
   X(S, text, fingerprint, , , "", "of its kinematics: sixteen hexadecimal digits")
@@ -184,28 +182,28 @@ PSDM_API psdm_status psdm_result_new(const psdm_result_type *type, const psdm_al
                                      psdm_result **result, psdm_error *error);
 PSDM_API void psdm_result_free(psdm_result *result); /* accepts NULL */
 
-/* Memory of the result. NULL when there is none, which psdm_result_complete then tells. _items: of type, like new. */
+/* Memory of the result. NULL when there is none; psdm_result_complete then fails. _items: of type, like new. */
 PSDM_API void *psdm_result_memory(psdm_result *result, long count, size_t size); /* zeroed */
 PSDM_API void *psdm_result_items(psdm_result *result, const psdm_result_type *type, long count);
-PSDM_API const char *psdm_result_text(psdm_result *result, const char *text); /* a copy; NULL of NULL */
+PSDM_API const char *psdm_result_text(psdm_result *result, const char *text); /* a copy; NULL for NULL */
 PSDM_API const double *psdm_result_numbers(psdm_result *result, const double *value, long count); /* a copy */
-/* After filling it: PSDM_E_MEMORY, and nothing is left, where memory was missing. */
+/* After filling it: PSDM_E_MEMORY, and the result is freed, if memory ran out. */
 PSDM_API psdm_status psdm_result_complete(psdm_result *result, psdm_error *error);
 #define PSDM_RESULT_SET(list, items, count) ((list).item = (items), (list).rows = (list).item ? (count) : 0)
 
-/* ---- what can be done with every one ---- */
+/* ---- operations on all results ---- */
 
-/* {"command": ..., "psdm": VERSION, fields}; to be committed by the caller. */
+/* {"command": ..., "psdm": VERSION, fields}; the caller commits. */
 PSDM_API void psdm_result_write_json(const psdm_result *result, psdm_output *output);
 
-/* The same piece by piece, for a last field that is a list which memory need not hold: all before its items; one item;
- * the end. */
+/* The same piece by piece, for a last field that is a list too long for memory: all before its items; one item; the
+ * end. */
 PSDM_API void psdm_result_write_begin(const psdm_result *result, psdm_output *output);
 PSDM_API void psdm_result_write_item(const psdm_result_type *type, const void *item, psdm_output *output);
 PSDM_API void psdm_result_write_end(psdm_output *output);
 
-/* Reads JSON that one of the commands wrote ("-" is standard input); types ends with NULL. A key that the type does
- * not know is passed over, one that is missing is absent, a value of the wrong kind is an error with its line. */
+/* Reads JSON written by a command ("-" is standard input); types ends with NULL. Unknown keys are ignored, missing ones
+ * are absent, a value of the wrong kind is an error with its line. */
 PSDM_API psdm_status psdm_result_read_json(const char *path, const psdm_result_type *const *types,
                                            const psdm_allocator *allocator, psdm_result **result, psdm_error *error);
 
@@ -215,7 +213,7 @@ PSDM_API void psdm_result_schema(const psdm_result_type *type, psdm_output *outp
 /* A section with a table of all fields, and one for each record inside. */
 PSDM_API void psdm_result_markdown(const psdm_result_type *type, psdm_output *output);
 
-/* "calibrate_steps" of psdm_calibrate_steps_result: what tells documents apart. Returns out. */
+/* "calibrate_steps" of psdm_calibrate_steps_result: identifies documents. Returns out. */
 PSDM_API char *psdm_result_name(const psdm_result_type *type, char out[64]);
 
 #ifdef __cplusplus

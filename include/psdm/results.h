@@ -5,7 +5,7 @@
  *   psdm_result_write_json(&answer->head, output);
  *   psdm_result_free(&answer->head);
  *
- * docs/results.md and the JSON Schema files in share/psdm/schema are made of these lists. */
+ * docs/results.md and the JSON Schema files in share/psdm/schema are generated from these lists. */
 #ifndef PSDM_RESULTS_H
 #define PSDM_RESULTS_H
 
@@ -18,14 +18,14 @@
 extern "C" {
 #endif
 
-/* All documents; NULL comes last. */
+/* All documents, ending with NULL. */
 PSDM_API extern const psdm_result_type *const psdm_results[];
 
 /* Copies what PSDM_RESULT_ROBOT names. */
 PSDM_API void psdm_result_name_robot(psdm_result *result, const psdm_robot *robot, const char **name,
                                      const char **fingerprint);
 
-/* ---- what several documents have ---- */
+/* ---- parts of several documents ---- */
 
 /* of psdm_limits and psdm_friction */
 PSDM_API extern const psdm_result_type psdm_limits_type, psdm_friction_type;
@@ -36,8 +36,8 @@ PSDM_API extern const psdm_result_type psdm_limits_type, psdm_friction_type;
   X(S, record, limits, psdm_limits, , "", "limits")
 PSDM_RESULT_RECORD(psdm_named_joint, PSDM_NAMED_JOINT)
 
-/* Of q1 ... qn. limit: lower, upper, velocity, acceleration, effort (n) in place of the robot's; NULL: those. Returns
- * (n). */
+/* Of q1 ... qn. limit: lower, upper, velocity, acceleration, effort (n) override the robot's; NULL: the robot's.
+ * Returns (n). */
 PSDM_API const psdm_named_joint *psdm_result_joints(psdm_result *result, const psdm_robot *robot, double *const *limit);
 
 /* ---- inspect ---- */
@@ -68,7 +68,7 @@ PSDM_RESULT_RECORD(psdm_joint_place, PSDM_JOINT_PLACE)
   X(S, number, gear, , , "", "motor turns per joint turn")                        \
   X(S, number, torque_constant, , , "Nm/A", "torque of a current, at the joint")  \
   X(S, number, stiffness, , , "Nm/rad", "of the drive train; null where rigid")   \
-  X(S, number, damping, , , "Nms/rad", "of the damper beside that spring")        \
+  X(S, number, damping, , , "Nms/rad", "of the damper parallel to that spring")   \
   X(S, pointer, friction, psdm_friction, "?", "", "friction in the file")         \
   X(S, pointer, at, psdm_joint_place, "?", "", "where it is; left out where a closed loop does not close")
 PSDM_RESULT_RECORD(psdm_inspect_joint, PSDM_INSPECT_JOINT)
@@ -120,7 +120,7 @@ PSDM_RESULT_RECORD(psdm_class_sizes, PSDM_CLASS_SIZES)
   X(S, integer, bytes, , "?=searched", "B", "dense: memory of the largest of them")
 PSDM_RESULT_DOCUMENT(psdm_derive_result, PSDM_DERIVE_RESULT)
 
-/* info: with the residual of psdm_model_check over so many states. Allocates; options may be NULL. */
+/* info: with the residual of psdm_model_check over `states` states. Allocates; options may be NULL. */
 PSDM_API psdm_status psdm_derive_result_new(const psdm_robot *robot, const psdm_model *model,
                                             const psdm_derive_options *options, const psdm_derive_info *info,
                                             int states, const psdm_allocator *allocator, psdm_derive_result **result,
@@ -177,8 +177,8 @@ PSDM_RESULT_RECORD(psdm_base_parameter, PSDM_BASE_PARAMETER)
   X(S, named, minimal_norm, , "?", "", "standard parameters of least norm with the same torques")
 PSDM_RESULT_DOCUMENT(psdm_params_result, PSDM_PARAMS_RESULT)
 
-/* Of a derived model, with formulas where symbolic is not NULL; or of sampled parameters, which were found with
- * these options, with those of least norm where minimal. One of model and params is NULL. Allocates. */
+/* Of a derived model, with formulas unless symbolic is NULL; or of sampled parameters, found with these options, with
+ * those of least norm if minimal. One of model and params is NULL. Allocates. */
 PSDM_API psdm_status psdm_params_result_new(const psdm_robot *robot, const psdm_model *model,
                                             const psdm_symbolic *symbolic, const psdm_base_parameters *params,
                                             const psdm_base_parameters_options *options, bool minimal,
@@ -244,7 +244,7 @@ PSDM_RESULT_RECORD(psdm_nearest_friction, PSDM_NEAREST_FRICTION)
   X(S, numbers, covariance, , "?[columns][columns]", "Nm^2", "covariance of the gains") \
   X(S, number, sigma, , , "Nm", "standard deviation of the residual")                   \
   X(S, number, speed, , , "rad/s", "99 % of the rows are slower")                       \
-  X(S, number, mean_load, , , "Nm", "mean |f|, 0 where no column asks for it")          \
+  X(S, number, mean_load, , , "Nm", "mean |f|, 0 where no column uses it")              \
   X(S, record, nearest, psdm_nearest_friction, , "", "the nearest friction of a robot file")
 PSDM_RESULT_RECORD(psdm_fitted_friction, PSDM_FITTED_FRICTION)
 
@@ -354,7 +354,7 @@ PSDM_RESULT_RECORD(psdm_calibrate_verdict, PSDM_CALIBRATE_VERDICT)
   X(S, integer, steps, , , "", "Newton's steps, or passes over the rows")                                        \
   X(S, number, seconds, , , "s", "time taken")                                                                   \
   X(S, boolean, stopped, , , "", "interrupted: the best so far")                                                 \
-  X(S, pointer, compare, psdm_comparison, "?", "", "beside an earlier result")                                   \
+  X(S, pointer, compare, psdm_comparison, "?", "", "comparison with an earlier result")                          \
   X(S, texts, doubts, , "[]", "", "what should make one careful")                                                \
   X(S, record, verdict, psdm_calibrate_verdict, , "", "what the answer is worth")                                \
   X(S, settings, settings, , , "", "options that differ from their defaults")
@@ -481,9 +481,9 @@ PSDM_RESULT_RECORD(psdm_load_result, PSDM_LOAD_RESULT)
   X(S, vector, L, 10, , "", "factors of the load's ten parameters")
 PSDM_RESULT_RECORD(psdm_loaded_parameter, PSDM_LOADED_PARAMETER)
 
-#define PSDM_PAYLOAD_VERDICT(X, S)                                                               \
-  X(S, choice, word, , "good|usable|poor|useless", "", "how well torques are met with the load") \
-  X(S, boolean, good, , , "", "the verdict is accepted")                                         \
+#define PSDM_PAYLOAD_VERDICT(X, S)                                                                     \
+  X(S, choice, word, , "good|usable|poor|useless", "", "how well torques are explained with the load") \
+  X(S, boolean, good, , , "", "the verdict is accepted")                                               \
   X(S, text, text, , , "", "why it is not good")
 PSDM_RESULT_RECORD(psdm_payload_verdict, PSDM_PAYLOAD_VERDICT)
 
@@ -568,7 +568,7 @@ PSDM_RESULT_RECORD(psdm_baseline, PSDM_BASELINE)
   X(S, boolean, cached, , , "", "compiled by an earlier run")                    \
   X(S, integer, states, , , "", "states of a batch")                             \
   X(S, integer, repeat, , , "", "rounds of measuring")                           \
-  X(S, boolean, interrupted, , , "", "fewer rounds or functions than asked for") \
+  X(S, boolean, interrupted, , , "", "fewer rounds or functions than requested") \
   X(S, number, error, , , "", "worst error of all functions")                    \
   X(S, keyed, functions, psdm_timed_function, , "", "the functions")             \
   X(S, keyed, baseline, psdm_baseline, , "", "what functions are compared with") \
@@ -585,7 +585,7 @@ PSDM_RESULT_RECORD(psdm_operations, PSDM_OPERATIONS)
 
 #define PSDM_REDUCED_CELL(X, S)                                      \
   X(S, text, profile, , , "", "slow or fast motion")                 \
-  X(S, number, error_wanted, , , "", "error that was asked for")     \
+  X(S, number, error_wanted, , , "", "requested error")              \
   X(S, number, confidence, , , "", "share of the states")            \
   X(S, boolean, reached, , , "", "the error is met")                 \
   X(S, number, error, , , "", "error at that confidence")            \
@@ -623,7 +623,7 @@ PSDM_RESULT_RECORD(psdm_reduced_figure, PSDM_REDUCED_FIGURE)
   PSDM_RESULT_ROBOT(X, S, name)                                                               \
   X(S, text, profile, , , "", "slow, fast or listed motion")                                  \
   X(S, boolean, forward, , , "", "errors of accelerations, else of torques")                  \
-  X(S, number, error_wanted, , , "", "error that was asked for")                              \
+  X(S, number, error_wanted, , , "", "requested error")                                       \
   X(S, number, confidence, , , "", "share of the states that it holds for")                   \
   X(S, boolean, reached, , , "", "the error is met")                                          \
   X(S, boolean, interrupted, , , "", "the search was interrupted: the best so far")           \
@@ -730,7 +730,7 @@ PSDM_RESULT_RECORD(psdm_bound_result, PSDM_BOUND_RESULT)
 
 #define PSDM_BOUNDS_RESULT(X, S)                                                      \
   X(S, vector, k, 8, , "", "k0 ... k7")                                               \
-  X(S, number, coriolis_square, , , "", "times |q|^2, beside k4 + k5 |q|")            \
+  X(S, number, coriolis_square, , , "", "times |q|^2, added to k4 + k5 |q|")          \
   X(S, record, mass, psdm_bound_result, , "", "||M||")                                \
   X(S, record, mass_small, psdm_bound_result, , "", "smallest ||M||")                 \
   X(S, record, mass_least, psdm_bound_result, , "", "smallest eigenvalue of M")       \
@@ -971,7 +971,7 @@ PSDM_RESULT_RECORD(psdm_path_profile, PSDM_PATH_PROFILE)
   X(S, pointer, path, psdm_path_profile, "?", "", "at most 500 of them")                              \
   X(S, boolean, converged, , "?=solver", "", "optimal motions: the solver is satisfied")              \
   X(S, boolean, stopped, , "?=solver", "", "optimal motions: interrupted")                            \
-  X(S, text, solver, , "?", "", "optimal motions: what the solver says")                              \
+  X(S, text, solver, , "?", "", "optimal motions: the solver's message")                              \
   X(S, integer, iterations, , "?=solver", "", "optimal motions: its iterations")                      \
   X(S, number, wall, , "?=solver", "s", "optimal motions: time taken")                                \
   X(S, number, infeasibility, , "?=solver", "", "optimal motions: largest violation")                 \

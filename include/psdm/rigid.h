@@ -6,8 +6,8 @@
  * allocates, prints or keeps state between calls. q, qd, qdd, tau have length n = psdm_robot_n; matrices are row-major;
  * vectors and poses are in the base frame; positive tau is what the motor must supply. Outputs never overlap inputs.
  *
- * Every function that needs inertias returns PSDM_E_MISSING when the robot does not know them all
- * (psdm_robot_ready says which). Poses, Jacobians and the regressor need none. */
+ * Every function that needs inertias returns PSDM_E_MISSING when some are unknown (psdm_robot_ready says which). Poses,
+ * Jacobians and the regressor need none. */
 #ifndef PSDM_RIGID_H
 #define PSDM_RIGID_H
 
@@ -19,7 +19,7 @@ extern "C" {
 
 typedef struct psdm_work psdm_work;
 
-/* Scratch in the caller's memory: ask for the size, bring memory aligned like malloc's, place it. */
+/* Scratch in the caller's memory: ask for the size, provide memory aligned like malloc's, initialise it. */
 PSDM_API size_t psdm_work_bytes(const psdm_robot *robot);
 PSDM_API psdm_status psdm_work_init(const psdm_robot *robot, void *memory, size_t bytes, psdm_work **work);
 
@@ -41,14 +41,13 @@ PSDM_API psdm_status psdm_mass(const psdm_robot *robot, psdm_work *work, const d
 PSDM_API psdm_status psdm_inverse_mass(const psdm_robot *robot, psdm_work *work, const double *q, double *Minv);
 
 /* Whether accelerations exist: PSDM_E_SINGULAR, with a sentence that names the joints, when M is singular at every
- * state because joints move nothing that has inertia. condition (nullable): of M with ones on its diagonal, the best
- * of some states that are always the same; above 1e12 accelerations have few right digits. Allocates scratch and
- * frees it, O(n^3). */
+ * state because joints move nothing with inertia. condition (nullable): of M scaled to a unit diagonal, the best over
+ * some fixed states; above 1e12 accelerations have few correct digits. Allocates scratch and frees it, O(n^3). */
 PSDM_API psdm_status psdm_mass_condition(const psdm_robot *robot, const psdm_allocator *allocator, double *condition,
                                          psdm_error *error);
 
-/* qdd of given torques: articulated bodies (Featherstone 1983), O(n); where joints are coupled, or drives are through a
- * transmission, by psdm_forward_cholesky. PSDM_E_SINGULAR when the mass matrix is not positive definite. */
+/* qdd of given torques: articulated bodies (Featherstone 1983), O(n); by psdm_forward_cholesky where joints are coupled
+ * or drives act through a transmission. PSDM_E_SINGULAR when the mass matrix is not positive definite. */
 PSDM_API psdm_status psdm_forward(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
                                   const double *tau, double *qdd);
 PSDM_API psdm_status psdm_forward_cholesky(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
@@ -81,14 +80,13 @@ PSDM_API psdm_status psdm_jacobian(const psdm_robot *robot, psdm_work *work, con
 PSDM_API psdm_status psdm_jacobian_rate(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
                                         int joint, double *J_rate);
 
-/* A force and moment that the surroundings exert on the link behind a joint, at the origin of its frame. */
+/* An external force and moment on the link behind a joint, at the origin of its frame. */
 typedef struct psdm_wrench {
   int joint;
   double force[3], moment[3];
 } psdm_wrench;
 
-/* The joint torques that wrenches amount to, J^T w: subtract them from inverse's result, add them to forward's
- * input. */
+/* The joint torques of wrenches, J^T w: subtract them from inverse's result, add them to forward's input. */
 PSDM_API psdm_status psdm_wrench_torque(const psdm_robot *robot, psdm_work *work, const double *q, int count,
                                         const psdm_wrench *wrenches, double *tau);
 

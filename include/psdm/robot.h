@@ -21,78 +21,76 @@ extern "C" {
 
 typedef struct psdm_robot psdm_robot;
 
-enum { PSDM_MAX_JOINTS = 1000 }; /* moving joints; forward dynamics of a coupled robot needs their square */
+enum { PSDM_MAX_JOINTS = 1000 }; /* moving joints; forward dynamics of a coupled robot needs memory for their square */
 
 typedef enum psdm_joint_type { PSDM_REVOLUTE, PSDM_PRISMATIC, PSDM_FIXED } psdm_joint_type;
 
-/* A joint that is held at a position. */
+/* A joint held at a position. */
 typedef struct psdm_lock {
   const char *joint;
   double value; /* rad or m */
 } psdm_lock;
 
-/* What becomes of links whose inertia the file does not give. */
+/* Links whose inertia the file does not give. */
 typedef enum psdm_missing_inertia {
-  /* unknown; URDF: but for frames, and shapes that are fixed to a link with <inertial>, which add nothing */
+  /* unknown; URDF: frames, and shapes fixed to a link with <inertial>, add nothing */
   PSDM_MISSING_AUTO,
   PSDM_MISSING_ZERO, /* zero */
-  /* unknown; URDF: but for frames (neither <inertial> nor a shape, fixed to a link with <inertial>) */
+  /* unknown; URDF: frames (neither <inertial> nor a shape, fixed to a link with <inertial>) add nothing */
   PSDM_MISSING_UNKNOWN
 } psdm_missing_inertia;
 
 /* How a file is read. Zero-initialise for the defaults. */
 typedef struct psdm_robot_options {
-  bool no_snap;          /* keep angles that are within 1e-4 rad of a multiple of 15 degrees as they are */
+  bool no_snap;          /* keep angles within 1e-4 rad of a multiple of 15 degrees as they are */
   const double *gravity; /* overrides the file's vector (3), base frame, m/s^2 */
-  const char *root;      /* take this link for the base; what does not hang on it is left out */
+  const char *root;      /* use this link as the base; links that it does not carry are left out */
   const char *tip;       /* keep only the joints that move this link (and what is fixed to their links) */
   int lock_count;
   const psdm_lock *locks;
   psdm_missing_inertia missing_inertia;
-  /* axes within this angle (rad, at most 0.1) of parallel or perpendicular to the moving joint's before them are
-   * made so; 0: none */
+  /* axes within this angle (rad, at most 0.1) of parallel or perpendicular to the previous moving joint's are made so;
+   * 0: none */
   double snap_axes;
-  /* bytes that one job on this robot may take (a derivation, rows of a log in memory, an optimal motion): more is
-   * refused beforehand with PSDM_E_LIMIT and the number; 0: half of the machine's */
+  /* bytes that one job on this robot may use (a derivation, rows of a log in memory, an optimal motion): more fails at
+   * once with PSDM_E_LIMIT and the number; 0: half of the machine's */
   size_t memory;
   unsigned long long reserved[8];
 } psdm_robot_options;
 
-/* Reads a robot file, YAML or URDF, told apart by their first character ("-" is standard input). Allocates; free
- * with psdm_robot_free. options may be NULL. */
+/* Reads a robot file, YAML or URDF, recognised by the first character ("-" is standard input). Allocates; free with
+ * psdm_robot_free. options may be NULL. */
 PSDM_API psdm_status psdm_robot_load(const char *path, const psdm_robot_options *options,
                                      const psdm_allocator *allocator, psdm_robot **robot, psdm_error *error);
 
-/* The same from text in memory; name stands for the file in messages. */
+/* The same from text in memory; name replaces the file name in messages. */
 PSDM_API psdm_status psdm_robot_parse(const char *text, size_t length, const char *name,
                                       const psdm_robot_options *options, const psdm_allocator *allocator,
                                       psdm_robot **robot, psdm_error *error);
 
 /* The tables of the PSDM MATLAB toolbox, as numeric CSV or .mat files: DH rows [a alpha d theta (type) (sign)], type 0
- * revolute or
- * 1 prismatic, sign the direction of q; X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)], x_path NULL where inertia
- * is unknown. In a .mat file the variable is DH, DH_ext or X, or the only numeric one. */
+ * revolute or 1 prismatic, sign the direction of q; X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)], x_path NULL if
+ * inertias are unknown. In a .mat file the variable is DH, DH_ext or X, or the only numeric one. */
 PSDM_API psdm_status psdm_robot_load_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
                                             const psdm_allocator *allocator, psdm_robot **robot, psdm_error *error);
 
 PSDM_API void psdm_robot_free(psdm_robot *robot); /* accepts NULL */
 
-/* Bytes that one job may take, as the options said; 0: half of the machine's. */
+/* Bytes that one job may use, from the options; 0: half of the machine's. */
 PSDM_API size_t psdm_robot_memory(const psdm_robot *robot);
 
 /* PSDM_E_LIMIT when a job needs more bytes than that; what: the job, for the sentence, such as "keeping 3000 rows". */
 PSDM_API psdm_status psdm_robot_fits(const psdm_robot *robot, const char *what, double bytes, psdm_error *error);
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 typedef enum psdm_robot_format { PSDM_FORMAT_YAML, PSDM_FORMAT_URDF } psdm_robot_format;
 
-/* Writes a robot file with the same dynamics, link names and link frames. Fixed links, motors and the tool are part
- * of the moving link that carries them. Where a format cannot say something, it is left out: ask psdm_robot_loss
- * first. */
+/* Writes a robot file with the same dynamics, link names and link frames. Fixed links, motors and the tool become part
+ * of the moving link that carries them. What a format cannot express is left out: ask psdm_robot_loss first. */
 PSDM_API void psdm_robot_write(const psdm_robot *robot, psdm_robot_format format, psdm_output *output);
 
-/* The index-th thing that a format cannot say of this robot, as a sentence in buf; NULL behind the last. */
+/* The index-th property of this robot that a format cannot express, as a sentence in buf; NULL past the end. */
 PSDM_API const char *psdm_robot_loss(const psdm_robot *robot, psdm_robot_format format, int index, char *buf,
                                      size_t size);
 
@@ -110,25 +108,25 @@ PSDM_API int psdm_robot_loops(const psdm_robot *robot);             /* closed lo
 /* the robot with its loops cut open; NULL when it has none */
 PSDM_API const psdm_robot *psdm_robot_tree(const psdm_robot *robot);
 
-/* A position (n) that exists: zeros; with closed loops the one that the file begins with. */
+/* A valid position (n): zeros; with closed loops the one that the file starts with. */
 PSDM_API void psdm_robot_home(const psdm_robot *robot, double *q);
 
-/* q_tree = G q + c over the moving joints in file order: G row-major (links x n), c (links). Either may be NULL.
- * Rows of passive joints, which follow q by a closed loop, are NAN. */
+/* q_tree = G q + c over the moving joints in file order: G row-major (links x n), c (links). Either may be NULL. Rows
+ * of passive joints, which follow q through a closed loop, are NAN. */
 PSDM_API void psdm_robot_coupling(const psdm_robot *robot, double *G, double *c);
 
-/* The tree as recursions walk it: parents before children; joint k moves about or along the z axis of its own frame,
- * which at rest is at R, p in the parent's. For those who bring a recursion of their own. */
+/* The tree in the order of recursions: parents before children; joint k moves about or along the z axis of its own
+ * frame, which at rest is at R, p in the parent's. For recursions of your own. */
 typedef struct psdm_body {
   int parent; /* -1: the base */
   bool prismatic;
   int link;          /* row of psdm_robot_coupling, and block of the standard parameters */
   double R[9], p[3]; /* row-major; x_parent = R x + p at zero position */
   double pi[10];     /* standard parameters about this frame's origin, tool included; NAN where the file has none */
-  double drive;      /* drive inertia that acts on this joint alone; NAN where drives act on several joints at once */
+  double drive;      /* drive inertia that acts on this joint alone; NAN where drives act on several joints */
 } psdm_body;
 
-PSDM_API bool psdm_robot_body(const psdm_robot *robot, int index, psdm_body *body); /* false behind the last link */
+PSDM_API bool psdm_robot_body(const psdm_robot *robot, int index, psdm_body *body); /* false past the last link */
 
 /* Friction of one joint, steady state: (coulomb + (static - coulomb) exp(-|qd/stribeck|^2)) sign(qd)
  * + viscous |qd|^exponent sign(qd) + offset (seed: LuGre model, Canudas de Wit et al. 1995). */
@@ -142,19 +140,19 @@ typedef struct psdm_limits { /* infinite where not given */
   double lower, upper, velocity, acceleration, effort;
 } psdm_limits;
 
-/* One joint as the file has it. Pointers live as long as the robot. */
+/* One joint as in the file. Pointers live as long as the robot. */
 typedef struct psdm_joint {
   const char *name;
   psdm_joint_type type;
   int parent;   /* joint whose link carries this one, -1: the base */
   int q;        /* index of its q, -1 when fixed, coupled or passive */
-  bool passive; /* a closed loop moves it */
+  bool passive; /* moved by a closed loop */
   int link;     /* number of its moving link, counted from 0; -1 when fixed */
   psdm_limits limits;
   psdm_friction friction;
   int drive;              /* index of its drive inertia among the parameters, -1 when it has none */
   double stiffness;       /* Nm/rad, infinite when rigid */
-  double damping;         /* Nms/rad of the damper beside that spring, 0 when not given */
+  double damping;         /* Nms/rad of the damper parallel to that spring, 0 when not given */
   double torque_constant; /* Nm/A at the joint, NAN when not given */
   double gear;            /* motor turns per joint turn, 1 when not given */
 } psdm_joint;
@@ -168,9 +166,9 @@ PSDM_API int psdm_robot_find(const psdm_robot *robot, const char *name);
 /* False where the link behind a joint is fixed to the base: it has a pose, but no Jacobian and feels no wrench. */
 PSDM_API bool psdm_robot_moves(const psdm_robot *robot, int joint);
 
-/* The joint whose link is meant where none is named, by poses, Jacobians, wrenches and loads: of the links that most
- * joints move, the last in the file. chosen (nullable): there was a choice, because several chains are as long or
- * another link is the last in the file. */
+/* The default link of poses, Jacobians, wrenches and loads, as a joint: of the links that most joints move, the last in
+ * the file. chosen (nullable): the choice was not unique, because several chains are as long or another link is the
+ * last in the file. */
 PSDM_API int psdm_robot_default_link(const psdm_robot *robot, bool *chosen);
 
 /* ---- standard parameters: 10 per moving link, then the drive inertias ---- */
@@ -183,8 +181,8 @@ PSDM_API char *psdm_robot_parameter_name(const psdm_robot *robot, int parameter,
 /* Values, tool included in the link that carries it; NAN where the file has none. pi: (parameter_count). */
 PSDM_API void psdm_robot_parameters(const psdm_robot *robot, double *pi);
 
-/* Standard parameters of the file's `tool:` alone, about the frame of the link that carries it; the joint of that
- * link, -1 when there is no tool. pi: (10). */
+/* Standard parameters of the file's `tool:` alone, about the frame of the link that carries it; returns the joint of
+ * that link, -1 without a tool. pi: (10). */
 PSDM_API int psdm_robot_tool(const psdm_robot *robot, double *pi);
 
 /* Replaces all values; NAN makes one unknown. No other thread may use the robot meanwhile. */
@@ -198,7 +196,7 @@ PSDM_API psdm_status psdm_robot_clone(const psdm_robot *robot, const psdm_alloca
  * unknown. Closed loops: of the open tree's independent joints, psdm_robot_n(psdm_robot_tree(robot)) squared. */
 PSDM_API void psdm_robot_drive_mass(const psdm_robot *robot, double *B);
 
-/* Moving links of which some inertial number is unknown, what is fixed to them included. */
+/* Moving links with some unknown inertial number, their fixed links included. */
 PSDM_API int psdm_robot_unknown_links(const psdm_robot *robot);
 
 /* PSDM_OK when every inertial number is known, else PSDM_E_MISSING with a sentence that names the link or joint. */
@@ -210,12 +208,12 @@ PSDM_API bool psdm_robot_has_transmission(const psdm_robot *robot);
 PSDM_API void psdm_robot_motor_to_joint(const psdm_robot *robot, const double *q_motor, double *q);
 PSDM_API void psdm_robot_joint_to_motor(const psdm_robot *robot, const double *q, double *q_motor);
 PSDM_API void psdm_robot_motor_torque(const psdm_robot *robot, const double *tau, double *tau_motor);
-/* the inverse: what the motors give the joints */
+/* the inverse: motor torques at the joints */
 PSDM_API void psdm_robot_joint_torque(const psdm_robot *robot, const double *tau_motor, double *tau);
 
-/* ---- what the file said that deserves a second look ---- */
+/* ---- findings about the file ---- */
 
-PSDM_API int psdm_robot_notes(const psdm_robot *robot); /* snapped angles: correct, but worth telling */
+PSDM_API int psdm_robot_notes(const psdm_robot *robot); /* snapped angles: correct, but notable */
 PSDM_API const char *psdm_robot_note(const psdm_robot *robot, int index);
 PSDM_API int psdm_robot_warnings(const psdm_robot *robot); /* implausible inertia and the like */
 PSDM_API const char *psdm_robot_warning(const psdm_robot *robot, int index);
@@ -224,11 +222,11 @@ PSDM_API const char *psdm_robot_warning(const psdm_robot *robot, int index);
 PSDM_API int psdm_robot_assumptions(const psdm_robot *robot);
 PSDM_API char *psdm_robot_assumption(const psdm_robot *robot, int index, char *buf, size_t size);
 
-/* Base parameters that the file states by name. */
+/* Base parameters that the file gives by name. */
 PSDM_API int psdm_robot_thetas(const psdm_robot *robot);
 PSDM_API const char *psdm_robot_theta(const psdm_robot *robot, int index, double *value);
 
-/* 64 bits that tell kinematics apart: joints, frames to 1e-9, couplings, transmission, which drives are parameters;
+/* 64 bits that identify the kinematics: joints, frames to 1e-9, couplings, transmission, which drives are parameters;
  * neither inertias nor gravity. */
 PSDM_API uint64_t psdm_robot_fingerprint(const psdm_robot *robot);
 

@@ -1,13 +1,13 @@
-/* psdm/scale.h: a trajectory that is too fast, or not fast enough.
+/* psdm/scale.h: slowing down or speeding up a trajectory to its limits.
  *
- * Uniform scaling t -> k t divides velocities by k and accelerations by k^2. The rigid torque needs no inverse dynamics
- * again:
+ * Uniform scaling t -> k t divides velocities by k and accelerations by k^2. The rigid torque needs no new inverse
+ * dynamics:
  *
  *   tau_s(k t) = (tau(t) - g(q(t))) / k^2 + g(q(t))                          De Luca, Robotics 2 (dynamic scaling of
  *                                                                            trajectories)
  *
- * With friction F(qd) = dry sign(qd) + viscous qd beside it: tau_s = inertial / k^2 + viscous qd / k + dry sign(qd)
- * + g. Nothing here allocates; rows are row-major (rows x n). */
+ * With friction F(qd) = dry sign(qd) + viscous qd: tau_s = inertial / k^2 + viscous qd / k + dry sign(qd) + g. Nothing
+ * here allocates; rows are row-major (rows x n). */
 #ifndef PSDM_SCALE_H
 #define PSDM_SCALE_H
 
@@ -17,12 +17,12 @@
 extern "C" {
 #endif
 
-/* A trajectory's torques, apart. viscous and dry are torques (rows x n) too; NULL: none. */
+/* A trajectory's torques by cause. viscous and dry are torques (rows x n) too; NULL: none. */
 typedef struct psdm_scale_rows {
   long rows;
   int n;
-  const double *qd, *qdd; /* NULL: their limits are not looked at */
-  const double *tau;      /* in all */
+  const double *qd, *qdd; /* NULL: their limits are ignored */
+  const double *tau;      /* total */
   const double *gravity;
   const double *viscous, *dry;
 } psdm_scale_rows;
@@ -47,16 +47,15 @@ typedef enum psdm_scale_by {
 } psdm_scale_by;
 
 typedef struct psdm_scale_info {
-  psdm_scale_by by; /* what is at its limit at the answer, */
-  int joint;        /* of which joint, */
-  long row;         /* in which row */
+  psdm_scale_by by; /* the active limit, */
+  int joint;        /* its joint, */
+  long row;         /* and its row */
 } psdm_scale_info;
 
 PSDM_API const char *psdm_scale_name(psdm_scale_by by); /* NULL when out of range */
 
-/* The smallest k > 0 from which on all limits are met in all rows: one value of 1/k from each limit, no search. 0
- * where nothing limits. PSDM_E_ARGUMENT where no k does: what stands still already takes too much torque; info says
- * where. */
+/* The smallest k > 0 from which on all limits are met in all rows: one value of 1/k from each limit, no search. 0 where
+ * nothing limits. PSDM_E_ARGUMENT where no k suffices: even standing still takes too much torque; info says where. */
 PSDM_API psdm_status psdm_scale_least(const psdm_scale_rows *rows, const psdm_scale_limits *limits, double *k,
                                       psdm_scale_info *info);
 

@@ -37,14 +37,14 @@ typedef enum psdm_setting_kind {
   PSDM_SETTING_list
 } psdm_setting_kind;
 
-/* A table of them ends with one whose name is NULL. */
+/* Tables end with a NULL name. */
 typedef struct psdm_setting {
   const char *name; /* with underscores */
   psdm_setting_kind kind;
   size_t offset;        /* of the value in the struct that PSDM_SETTINGS_FIELD makes */
-  const char *fallback; /* default as text; "" for an absent text or vector, flags are off, lists empty */
+  const char *fallback; /* default as text; "" for an absent text or vector; flags are off, lists empty */
   const char *argument; /* name of the value in --help */
-  const char *help;     /* other settings stand behind "\1": "with \1log_rate" */
+  const char *help;     /* "\1" precedes the name of another setting: "with \1log_rate" */
 } psdm_setting;
 
 #define PSDM_SETTINGS_FIELD(kind, name, fallback, argument, help) psdm_setting_##kind name;
@@ -56,29 +56,29 @@ typedef struct psdm_setting {
 #define PSDM_SETTING_WORD(id, name, ...) "|" name
 #define PSDM_SETTING_WORDS(list) &(list(PSDM_SETTING_WORD))[1]
 
-/* The words that an argument's text offers: "exact|dense" two, "slow|fast|FILE.csv" two, and something else may
- * stand there too (*open, nullable). Returns their number. */
+/* The words that an argument's text offers: "exact|dense" two, "slow|fast|FILE.csv" two, and *open (nullable) says that
+ * other values are allowed too. Returns their number. */
 enum { PSDM_SETTING_WORD_SIZE = 32, PSDM_SETTING_WORDS_MOST = 24 };
 PSDM_API int psdm_setting_words(const char *argument, char words[PSDM_SETTING_WORDS_MOST][PSDM_SETTING_WORD_SIZE],
                                 bool *open);
 
-/* The row of a name with underscores, NULL where there is none. */
+/* Finds a row by name, with underscores; NULL if unknown. */
 PSDM_API const psdm_setting *psdm_setting_find(const psdm_setting *table, const char *name);
 
 /* Sets every field of values to its default. */
 PSDM_API void psdm_settings_default(const psdm_setting *table, void *values);
 
-/* One value from its text, which must last as long as values; a flag is set whatever the text. A list grows by one.
- * PSDM_E_PARSE where the text is no value of this kind. */
+/* Sets one value from text, which must last as long as values; a flag is set for any text. Lists append. PSDM_E_PARSE
+ * for an invalid value. */
 PSDM_API psdm_status psdm_setting_assign(const psdm_setting *setting, void *values, const char *text);
 
 /* Frees what lists allocated. */
 PSDM_API void psdm_settings_free(const psdm_setting *table, void *values);
 
-/* Differs from its default. */
+/* Whether it differs from its default. */
 PSDM_API bool psdm_setting_given(const psdm_setting *setting, const void *values);
 
-/* What differs from the defaults, for a document that is about to be written: texts stay the settings'. */
+/* The values that differ from the defaults, for a document written at once: texts stay the settings'. */
 PSDM_API const psdm_named_value *psdm_settings_values(const psdm_setting *table, const void *values,
                                                       psdm_result *result, long *count);
 
@@ -87,7 +87,7 @@ PSDM_API void psdm_settings_json(const psdm_setting *table, const void *values, 
 
 /* Settings of every command that reads a robot. */
 #define PSDM_ROBOT_SETTINGS(X)                                                                                     \
-  X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, in place of the file's (m/s^2)")                     \
+  X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, instead of the file's (m/s^2)")                      \
   X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are")                      \
   X(text, snap_axes, "", "ANGLE",                                                                                  \
     "make successive axes exactly parallel or perpendicular if they are within this angle of it (1e-3, 0.1 deg)")  \

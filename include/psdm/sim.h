@@ -1,13 +1,13 @@
-/* psdm/sim.h: a robot in motion, with its friction, its springs, its load and its controller.
+/* psdm/sim.h: simulation of a robot with friction, springs, load and controller.
  *
  *   M(q) qdd + c(q, qd) + g(q) + friction(qd) = tau + J^T w                        rigid joints
  *   M(q) qdd + c + g + K (q - theta) + D (qd - thetad) = J^T w,                    elastic joints (M without their
  *                                                                                  rotors)
  *   B thetadd + K (theta - q) + D (thetad - qd) + friction(thetad) = tau
  *
- * (De Luca, Robotics 2; LuGre friction of Canudas de Wit et al. 1995.) theta are motor positions behind the gear, seen
- * from the joint. Dry friction without bristles sticks and slips exactly: a joint at rest stays until more than its
- * break-away torque acts. Closed loops are solved with the constraint's forces in the coordinates of the open tree, so
+ * (De Luca, Robotics 2; LuGre friction of Canudas de Wit et al. 1995.) theta are motor positions behind the gear, on
+ * the joint side. Dry friction without bristles sticks and slips exactly: a joint at rest stays at rest until more than
+ * its break-away torque acts. Closed loops are solved with constraint forces in the coordinates of the open tree, so
  * that motors may pass positions where they do not determine the loop.
  *
  *   psdm_sim_new(robot, &options, NULL, &sim, &error);
@@ -44,10 +44,10 @@ typedef enum psdm_integrator {
 
 PSDM_API const char *psdm_integrator_name(psdm_integrator integrator); /* NULL when out of range */
 PSDM_API bool psdm_integrator_find(const char *name, psdm_integrator *integrator);
-/* CVODE's are when the library was built with SUNDIALS */
+/* CVODE's only if the library was built with SUNDIALS */
 PSDM_API bool psdm_integrator_available(psdm_integrator integrator);
 
-/* What happens at the joints' position limits. id, name, help */
+/* Behaviour at the joints' position limits. id, name, help */
 #define PSDM_AT_LIMIT_LIST(X)                                                  \
   X(IGNORE, "ignore", "joints pass their limits")                              \
   X(END, "end", "the simulation ends where the first limit is reached")        \
@@ -64,8 +64,8 @@ typedef enum psdm_at_limit {
 PSDM_API const char *psdm_at_limit_name(psdm_at_limit at_limit);
 PSDM_API bool psdm_at_limit_find(const char *name, psdm_at_limit *at_limit);
 
-/* From time t on the default link (psdm_robot_default_link) carries this body (all zero: none); its velocity fits
- * the link's, whatever that takes. */
+/* From time t on the default link (psdm_robot_default_link) carries this body (all zero: none), which moves at the
+ * link's velocity at once. */
 typedef struct psdm_sim_payload {
   double t;
   double pi[10]; /* standard parameters about that link's frame */
@@ -77,13 +77,13 @@ typedef struct psdm_sim_options {
   double step; /* rk4, euler: s; 0: 0.001 */
   /* CVODE: relative; 0: 1e-13 for adams, 1e-9 for bdf. Absolute: a tenth of it, rad, rad/s, ... */
   double tolerance;
-  bool no_code; /* the recursions, even where generated code could be compiled */
+  bool no_code; /* use the recursions, even where generated code could be compiled */
 
   psdm_friction_kind friction;
   bool elastic; /* joints with a stiffness are springs */
   psdm_at_limit at_limit;
-  double restitution; /* BOUNCE: share of the velocity that comes back; 0: 0.5 */
-  bool saturate;      /* the controller's torque is held within the effort limits */
+  double restitution; /* BOUNCE: share of the velocity that is returned; 0: 0.5 */
+  bool saturate;      /* clip the controller's torque to the effort limits */
 
   /* 6 columns: force and moment on wrench_link, at its frame's origin, base frame */
   const psdm_signal *wrench;
@@ -95,47 +95,46 @@ typedef struct psdm_sim_options {
   double period;               /* s between the controller's samples, torque held in between; 0: continuous */
   /* sampled: the controller sees positions in multiples of this (rad), and velocities as their differences */
   double quantum;
-  /* sampled: standard deviation of the torque that the motors add to the controller's, share of effort limit (or of
-   * 1 Nm) */
+  /* sampled: standard deviation of the noise on the controller's torque, share of effort limit (or of 1 Nm) */
   double noise;
   unsigned long long seed; /* of the noise */
 
   double output;      /* s between rows; 0: 0.01 */
-  double wall_limit;  /* s of wall time after which a run ends with what it has; 0: none */
+  double wall_limit;  /* s of wall time after which a run ends with the result so far; 0: none */
   double speed_limit; /* rad/s or m/s beyond which a run has diverged; 0: 1e6 */
   unsigned long long reserved[8];
 } psdm_sim_options;
 
 typedef struct psdm_sim psdm_sim;
 
-/* Compiles the robot's code where a compiler is there (seconds at first, then from the cache). Free with
+/* Compiles the robot's code if there is a compiler (seconds the first time, then from the cache). Free with
  * psdm_sim_free. options may be NULL. */
 PSDM_API psdm_status psdm_sim_new(const psdm_robot *robot, const psdm_sim_options *options,
                                   const psdm_allocator *allocator, psdm_sim **sim, psdm_error *error);
 PSDM_API void psdm_sim_free(psdm_sim *sim); /* accepts NULL */
 
-/* State at the beginning: motors where the springs carry the load at rest, or where theta, thetad (n; nullable) say;
- * bristles unbent. */
+/* Initial state: motors where the springs carry the load at rest, or at theta, thetad (n; nullable); bristles
+ * undeflected. */
 PSDM_API psdm_status psdm_sim_set(psdm_sim *sim, double t, const double *q, const double *qd, psdm_error *error);
 PSDM_API psdm_status psdm_sim_set_motors(psdm_sim *sim, const double *theta, const double *thetad);
 
-/* One moment of a run. Pointers are the simulator's own, valid during the call. */
+/* One instant of a run. Pointers are the simulator's own, valid during the call. */
 typedef struct psdm_sim_row {
   double t;
-  int n, joints;                /* independent joints; passive ones behind them (closed loops) */
+  int n, joints;                /* independent joints; with the passive ones (closed loops) after them */
   const double *q, *qd, *qdd;   /* (n) */
-  const double *passive;        /* (joints) positions of the joints that a closed loop moves; NULL: none */
+  const double *passive;        /* (joints) positions of the joints moved by a closed loop; NULL: none */
   const double *theta, *thetad; /* (n) motors; NULL: no elastic joint */
   const double *z;              /* (n) bristles; NULL: no LuGre friction */
-  const double *tau, *friction; /* (n) motor torque that acts, friction torque that opposes it */
+  const double *tau, *friction; /* (n) motor torque, friction torque that opposes it */
   const double *control;        /* (control_states) */
   int control_states;
   double kinetic, potential, elastic, bristles; /* J; potential: gravity's */
-  /* J since the beginning: by motors, by friction, dampers and stops, by the wrench, by changes of load */
+  /* J since the start: by motors, by friction, dampers and stops, by the wrench, by changes of load */
   double supplied, dissipated, external, payload;
 } psdm_sim_row;
 
-/* Why a run ended. id, what it says */
+/* Why a run ended. id, message */
 #define PSDM_SIM_END_LIST(X)            \
   X(TIME, "reached the end")            \
   X(LIMIT, "a joint reached its limit") \
@@ -155,15 +154,15 @@ PSDM_API const char *psdm_sim_end_text(psdm_sim_end end);
 
 typedef struct psdm_sim_result {
   psdm_sim_end end;
-  char text[256];             /* how it ended, in one sentence with the time and the joint */
+  char text[256];             /* one sentence with the time and the joint */
   double t;                   /* where it ended */
   psdm_integrator integrator; /* that was used */
   bool native;                /* generated code was compiled */
   char code_text[256];        /* why not, or "" */
   long steps, evaluations;
-  long reversals, sticks, limits; /* events: changes of direction, joints that came to rest, stops that were hit */
+  long reversals, sticks, limits; /* events: changes of direction, joints coming to rest, stops hit */
   double energy_start, energy_end, peak_kinetic;
-  double energy_drift; /* max |E - E0| / peak kinetic energy, E all energies of a row; 0 where nothing moves */
+  double energy_drift; /* max |E - E0| / peak kinetic energy, E the sum of a row's energies; 0 without motion */
   /* max |E - E0 - supplied - external - payload + dissipated| / the largest of peak kinetic energy and work done */
   double energy_balance;
   double wall; /* s */
@@ -172,20 +171,19 @@ typedef struct psdm_sim_result {
 /* A row of the output; false stops the run. */
 typedef bool (*psdm_sim_write)(void *user, const psdm_sim_row *row);
 
-/* From the state as it is for so many seconds: rows at its beginning, at every multiple of the output period and at
- * its end. PSDM_OK also when the run ended early: the result says why, and all rows so far were written. write may
- * be NULL. May be called again to go on. */
+/* Runs from the present state for `seconds`: rows at the start, at every multiple of the output period and at the end.
+ * PSDM_OK also when the run ended early: the result says why, and all rows so far were written. write may be NULL. Call
+ * again to continue. */
 PSDM_API psdm_status psdm_sim_run(psdm_sim *sim, double seconds, psdm_sim_write write, void *user,
                                   psdm_sim_result *result, psdm_error *error);
 
-/* One step of a loop of the caller's, rk4 or euler: tau (n) held for dt; the controller is not asked. Never
- * allocates. */
+/* One step of your own loop, rk4 or euler: tau (n) held for dt; the controller is not used. Never allocates. */
 PSDM_API psdm_status psdm_sim_step(psdm_sim *sim, const double *tau, double dt);
 
 /* The state now. */
 PSDM_API void psdm_sim_now(psdm_sim *sim, psdm_sim_row *row);
 
-/* The code behind a simulator: forward dynamics per second matter more than anything else here. */
+/* The code used by a simulator: forward dynamics dominate its run time. */
 PSDM_API bool psdm_sim_native(const psdm_sim *sim);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* psdm/statespace.h: linear models of a robot at an equilibrium or along a trajectory, and what control makes of them.
+/* psdm/statespace.h: linear models of a robot at an equilibrium or along a trajectory, their analysis and LQR.
  *
  *   second order  M dqdd + C2 dqd + D dq = du
  *   state space   dx' = A dx + B du,            dx = (dq; dqd), A = [0, 1; -M^-1 D, -M^-1 C2], B = [0; M^-1]
@@ -31,40 +31,39 @@ PSDM_API psdm_status psdm_state_space(const psdm_robot *robot, psdm_linear *line
  * n). C2 may be NULL, and A with B. */
 PSDM_API void psdm_damp(int n, const double *slope, double *C2, double *A, const double *B);
 
-/* ---- equilibrium: g(q_e) = u_e. psdm_gravity gives u_e of q_e; this is the other way ---- */
+/* ---- equilibrium: g(q_e) = u_e. psdm_gravity gives u_e from q_e; this is the inverse ---- */
 
 /* Zero-initialise for the defaults. */
 typedef struct psdm_equilibrium_options {
-  const double *start;     /* (n) where the search begins; NULL: q = 0 */
-  int starts;              /* how many are tried at most, all but the first random: within the joints' limits; 0: 50 */
-  unsigned long long seed; /* of those */
+  const double *start;     /* (n) start of the search; NULL: q = 0 */
+  int starts;              /* most starts to try, all but the first random, within the joints' limits; 0: 50 */
+  unsigned long long seed; /* of the random starts */
   unsigned long long reserved[8];
 } psdm_equilibrium_options;
 
 typedef struct psdm_equilibrium_info {
   bool found;
-  int starts, steps; /* starts tried, Newton's steps in all */
+  int starts, steps; /* starts tried, Newton steps in total */
   /* largest |g(q_e) - u|, relative to the largest of the torques u and the gravity torques met on the way */
   double residual;
-  int rank; /* of G at q_e; where it is below n, equilibria come in families and q_e is one of many */
+  int rank; /* of G at q_e; below n, equilibria come in families and q_e is one of many */
 } psdm_equilibrium_info;
 
-/* Numbers of scratch. */
+/* Doubles of scratch. */
 PSDM_API size_t psdm_equilibrium_scratch(const psdm_robot *robot);
 
-/* q_e with g(q_e) = u by damped Newton steps (Levenberg, Marquardt) with exact derivatives. PSDM_OK also when none
- * is found: info says so, and q is the place that came nearest. */
+/* q_e with g(q_e) = u by damped Newton steps (Levenberg, Marquardt) with exact derivatives. PSDM_OK also when none is
+ * found: info says so, and q is the closest position. */
 PSDM_API psdm_status psdm_equilibrium_find(const psdm_robot *robot, psdm_work *work, psdm_linear *linear,
                                            const double *u, const psdm_equilibrium_options *options, double *scratch,
                                            double *q, psdm_equilibrium_info *info);
 
-/* ---- any linear system: A (states x states), B (states x inputs); dt > 0 where it is sampled, 0 where it is
- * continuous ---- */
+/* ---- any linear system: A (states x states), B (states x inputs); dt > 0 sampled, dt = 0 continuous ---- */
 
-/* Numbers of scratch, enough for each of the three below. */
+/* Doubles of scratch, enough for each of the three below. */
 PSDM_API size_t psdm_system_scratch(int states, int inputs);
 
-/* Exact for inputs that are held for dt: exp([A, B; 0, 0] dt) = [Ad, Bd; 0, 1]. PSDM_E_LIMIT when that overflows. */
+/* Exact for inputs held for dt: exp([A, B; 0, 0] dt) = [Ad, Bd; 0, 1]. PSDM_E_LIMIT when that overflows. */
 PSDM_API psdm_status psdm_system_discretise(int states, int inputs, const double *A, const double *B, double dt,
                                             double *scratch, double *Ad, double *Bd);
 
@@ -75,7 +74,7 @@ typedef struct psdm_mode {
   double damping;   /* -Re(s) / |s|; 0 where s is 0 */
 } psdm_mode;
 
-/* verdict, what it says */
+/* verdict, message */
 #define PSDM_STABILITY_LIST(X)                                                    \
   X(STABLE, "stable: every small deviation dies out")                             \
   X(OSCILLATING, "stable, undamped: small deviations neither grow nor die out")   \
@@ -91,7 +90,7 @@ typedef enum psdm_stability {
 
 PSDM_API const char *psdm_stability_text(psdm_stability stability); /* NULL when out of range */
 
-/* systems with more states get no margin: it takes a singular value decomposition per mode */
+/* no margin for systems with more states: it takes a singular value decomposition per mode */
 enum { PSDM_SYSTEM_MARGIN = 200 };
 
 typedef struct psdm_system_facts {
@@ -106,12 +105,12 @@ typedef struct psdm_system_facts {
 } psdm_system_facts;
 
 /* modes: (states), by falling Re(s). Modes within 1e-7 of the fastest one from the boundary of stability count as on
- * it; models of robots at rest are recognised by their form, and theirs are known better. PSDM_E_LIMIT when LAPACK
- * finds no eigenvalues. */
+ * it; models of robots at rest are recognised by their form, and theirs are known more exactly. PSDM_E_LIMIT when
+ * LAPACK finds no eigenvalues. */
 PSDM_API psdm_status psdm_system_analyze(int states, int inputs, const double *A, const double *B, double dt,
                                          double *scratch, psdm_mode *modes, psdm_system_facts *facts);
 
-/* outcome of an LQR design, what it says */
+/* outcome of an LQR design, message */
 #define PSDM_LQR_LIST(X)                                                                         \
   X(OK, "the closed loop is stable")                                                             \
   X(WEIGHT, "R is not symmetric and positive definite, or Q is not symmetric")                   \
@@ -132,13 +131,13 @@ PSDM_API const char *psdm_lqr_text(psdm_lqr_outcome outcome); /* NULL when out o
 typedef struct psdm_lqr_info {
   psdm_lqr_outcome outcome;
   double residual; /* of the Riccati equation, relative to its largest term */
-  psdm_mode mode;  /* UNREACHABLE: which */
+  psdm_mode mode;  /* UNREACHABLE: the mode */
 } psdm_lqr_info;
 
-/* Gains du = -K dx, (inputs x states), that make the integral or sum of dx^T Q dx + du^T R du smallest, and X
- * (states x states), with which dx^T X dx is that cost. Riccati's equation by ordered Schur vectors, refined. X and
- * modes (states; of the closed loop) may be NULL. PSDM_OK also when there are no such gains: info says why, and K,
- * X, modes are then not set. */
+/* Gains du = -K dx, (inputs x states), that minimise the integral or sum of dx^T Q dx + du^T R du, and X (states x
+ * states), with which dx^T X dx is that cost. Riccati's equation by ordered Schur vectors, refined. X and modes
+ * (states; of the closed loop) may be NULL. PSDM_OK also when there are no such gains: info says why, and K, X, modes
+ * are then not set. */
 PSDM_API psdm_status psdm_system_lqr(int states, int inputs, const double *A, const double *B, double dt,
                                      const double *Q, const double *R, double *scratch, double *K, double *X,
                                      psdm_mode *modes, psdm_lqr_info *info);

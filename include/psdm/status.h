@@ -1,7 +1,7 @@
-/* psdm/status.h: what a call answers, and where the human sentence goes.
+/* psdm/status.h: status codes and error messages.
  *
- * Every function that can fail returns a psdm_status and takes a nullable
- * psdm_error *. The library never prints, exits or aborts. */
+ * Every function that can fail returns a psdm_status and takes a nullable psdm_error *. The library never prints, exits
+ * or aborts. */
 #ifndef PSDM_STATUS_H
 #define PSDM_STATUS_H
 
@@ -55,7 +55,7 @@ typedef struct psdm_error {
   psdm_status status;
   int line;       /* counted from 1 */
   int column;     /* counted from 1 */
-  char file[256]; /* as the caller named it; long names keep their tail */
+  char file[256]; /* as the caller named it; of long names the end */
   char text[512]; /* one sentence, no newline, control bytes escaped */
 } psdm_error;
 
@@ -65,10 +65,10 @@ PSDM_API const char *psdm_status_text(psdm_status status);
 /* Writes "file:line:column: text" (the parts that apply) into buf, always terminated. Returns buf. */
 PSDM_API char *psdm_error_format(const psdm_error *error, char *buf, size_t size);
 
-/* How far a long call is. doing says in a few words what it does, share is from 0 to 1, or negative where unknown.
- * Return true to go on and false to stop: the call then hands over the best so far, marked `stopped`, or returns
- * PSDM_E_STOPPED where there is nothing yet. Every options struct has it as `progress` with `progress_user`, both may
- * be NULL; it is called now and then, possibly from another thread, and never from two at once. */
+/* Progress of a long call. doing names the present work in a few words, share is from 0 to 1, or negative if unknown.
+ * Return true to continue and false to stop: the call then returns the best result so far, marked `stopped`, or
+ * PSDM_E_STOPPED when there is none yet. Every options struct has it as `progress` with `progress_user`, both may be
+ * NULL; it is called now and then, possibly from another thread, but never from two at once. */
 typedef bool (*psdm_progress)(void *user, const char *doing, double share);
 
 #ifdef __cplusplus

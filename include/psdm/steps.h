@@ -1,17 +1,16 @@
-/* psdm/steps.h: an arm calibrated in four steps, each from an experiment of its own (Lloyd, Irani, Ahmadi 2022, section
- * 3).
+/* psdm/steps.h: an arm calibrated in four steps, each from its own experiment (Lloyd, Irani, Ahmadi 2022, section 3).
  *
  *   diag(Kt) i = tau_grav + tau_fric + tau_iner + tau_tool                                  (15)
  *
  *   motor      Kt from known masses: sweeps there and back, without and with them           (16, 17)
- *   gravity    the base parameters that gravity shows: slow paths there and back            (18)
+ *   gravity    the base parameters visible in gravity torques: slow paths there and back    (18)
  *   friction   LuGre of each drive: sines of one joint at a time                            (19, 20)
- *   inertia    the other base parameters, on what is left                                   (21)
+ *   inertia    the other base parameters, from the remaining torque                         (21)
  *
- * The known tool (`tool:` of the robot file) is subtracted in every step. Each step takes what the earlier ones
- * found, and their doubt: one covariance of all numbers grows from step to step. A step whose logs are not given
- * keeps what `before` has, or the robot file's value, without doubt. Whatever the experiments do not show is
- * reported, never guessed. docs/steps.md has the equations. */
+ * The known tool (`tool:` of the robot file) is subtracted in every step. Each step uses the results of the earlier
+ * ones with their uncertainty: one covariance of all numbers grows from step to step. A step without logs keeps the
+ * values in `before`, or the robot file's, taken as exact. What the experiments do not determine is reported, never
+ * guessed. docs/steps.md has the equations. */
 #ifndef PSDM_STEPS_H
 #define PSDM_STEPS_H
 
@@ -25,12 +24,12 @@ extern "C" {
 struct psdm_parameters;
 struct psdm_steps;
 
-/* One log and what it is of. */
+/* One log and its step. */
 typedef struct psdm_steps_log {
   const char *path;
   psdm_step step;
-  /* motor: known mass on the default link (psdm_robot_default_link), kg, and its centre in that link's frame, m; 0:
-   * none */
+  /* motor: known mass on the default link (psdm_robot_default_link), kg, and its centre of mass in that link's frame,
+   * m; 0: none */
   double mass, com[3];
 } psdm_steps_log;
 
@@ -39,12 +38,12 @@ typedef struct psdm_steps_options {
   int logs;
   const psdm_steps_log *log;
   psdm_log_options format;
-  const struct psdm_parameters *before; /* what earlier runs found (psdm/parameters.h); nullable */
-  double holdout;            /* share of each step's rows, in blocks, that is held out; 0: 0.15; negative: none */
-  double cutoff[PSDM_STEPS]; /* Hz of the zero-phase filter; 0: 4, 4, 40, 15; infinite: none */
-  psdm_progress progress;    /* after a stop steps that are finished are kept */
+  const struct psdm_parameters *before; /* results of earlier runs (psdm/parameters.h); nullable */
+  double holdout;                       /* share of each step's rows, in blocks, to hold out; 0: 0.15; negative: none */
+  double cutoff[PSDM_STEPS];            /* Hz of the zero-phase filter; 0: 4, 4, 40, 15; infinite: none */
+  psdm_progress progress;               /* after a stop finished steps are kept */
   void *progress_user;
-  /* called with the answer so far whenever a step is finished, so that it can be saved; false stops */
+  /* called with the answer so far after each step, so that it can be saved; false stops */
   bool (*finished)(void *user, const struct psdm_steps *steps, psdm_step step);
   void *finished_user;
   unsigned long long reserved[8];
@@ -53,10 +52,10 @@ typedef struct psdm_steps_options {
 /* coulomb, stat, stribeck, viscous, exponent, sigma0, sigma1, offset: as in psdm_friction */
 enum { PSDM_FRICTION_NUMBERS = 8 };
 
-/* What one step says of itself. */
+/* Result of one step. */
 typedef struct psdm_step_fit {
   bool done, from_before; /* by this run; by an earlier one */
-  long rows;              /* that were fitted */
+  long rows;              /* number fitted */
   /* (n) of the step's own torque, as in Table 3; rows = 0 where a drive has none */
   const psdm_joint_fit *train, *heldout;
   const double *sigma; /* (n) Nm, residual */
@@ -65,29 +64,29 @@ typedef struct psdm_step_fit {
 } psdm_step_fit;
 
 /* The answer. Constant once made (psdm_steps_predict borrows its memory: one thread at a time); all pointers live as
- * long as it does. All numbers stand in one vector x: Kt (n), theta (base), friction (8 n); covariance is of x. */
+ * long as it does. The covariance is of the vector x of all numbers: Kt (n), theta (base), friction (8 n). */
 typedef struct psdm_steps {
   const psdm_robot *robot;
   int n, base, standard, numbers; /* numbers: n + base + 8 n */
-  /* (n) Nm/A (or Nm/Nm where logs have torques); NAN where nothing shows it and the file does not say */
+  /* (n) Nm/A (or Nm/Nm where logs have torques); NAN if neither the logs nor the file give it */
   const double *torque_constant;
   const int *torque_constant_from; /* (n) PSDM_FROM_... */
-  bool currents;                   /* logs have currents; else torques, and Kt is a factor of them */
+  bool currents;                   /* logs have currents; else torques, and Kt scales them */
   const psdm_estimate *theta;      /* (base) of the arm without the tool, named as psdm params names them */
-  const int *theta_from;           /* (base) PSDM_FROM_... ; NAN in value where nothing shows it */
-  const unsigned char *gravity;    /* (base) 1: shown by gravity */
+  const int *theta_from;           /* (base) PSDM_FROM_... ; value is NAN where nothing determines it */
+  const unsigned char *gravity;    /* (base) 1: visible in gravity torques */
   const psdm_friction *friction;   /* (n) drives; given = false where there is none */
   const int *friction_from;        /* (n) */
   const double *effective_inertia; /* (n) kg m^2, of the drive in the friction experiment's pose; NAN: not tested */
   const double *speed;             /* (n) rad/s, largest tested speed of the drive */
   /* (10) standard parameters of the known tool about the last link's frame; NULL: none */
   const double *tool;
-  const double *covariance; /* (numbers^2); rows of what is not known are zero */
-  const double *sd;         /* (numbers); infinite where nothing is known */
+  const double *covariance; /* (numbers^2); zero rows where unknown */
+  const double *sd;         /* (numbers); infinite where unknown */
   psdm_step_fit step[PSDM_STEPS];
   /* (n) the whole model on the held-out rows of the inertia logs (Table 3's last column); rows = 0: no such logs */
   const psdm_joint_fit *all;
-  /* what a reader should know: unobservable, taken from the file, ...; "" behind the last */
+  /* remarks for the user: unobservable, taken from the file, ...; "" past the end */
   char (*remark)[200];
   bool stopped;
   double seconds, rate; /* s; Hz of the inertia logs, or of the last step's */
@@ -102,10 +101,10 @@ PSDM_API psdm_status psdm_steps_run(const psdm_robot *robot, const psdm_steps_op
                                     const psdm_allocator *allocator, psdm_steps **steps, psdm_error *error);
 PSDM_API void psdm_steps_free(psdm_steps *steps); /* accepts NULL */
 
-/* Fault reports of the logs, as psdm_calibration_fault. */
+/* Faults in the logs, as psdm_calibration_fault. */
 PSDM_API const char *psdm_steps_fault(const psdm_steps *steps, int index);
 
-/* Rows of a step's logs beside the model: for plots. torque: measured and modelled, of what the step fits. */
+/* One row of a step's logs and the model: for plots. torque: measured and modelled, of what the step fits. */
 typedef struct psdm_steps_row {
   double t;
   psdm_step step;
@@ -115,7 +114,7 @@ typedef struct psdm_steps_row {
 } psdm_steps_row;
 typedef bool (*psdm_steps_write)(void *user, const psdm_steps_row *row); /* false stops */
 
-/* Reads the logs of the steps that this run finished again, and hands out their rows. Allocates and frees. */
+/* Reads the logs of this run's steps again, and passes on their rows. Allocates and frees. */
 PSDM_API psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, void *user, psdm_error *error);
 
 #ifdef __cplusplus

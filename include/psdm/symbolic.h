@@ -1,7 +1,7 @@
 /* psdm/symbolic.h: formulas of base parameters in the link lengths.
  *
- * The coefficients of a model's base parameters as polynomials of degree <= 2 in the lengths, or as quotients of them
- * where parallelogram loops regroup, with the lengths' names in place of their numbers. Constant once made, and shared
+ * The coefficients of a model's base parameters as polynomials of degree <= 2 in the lengths, or as their quotients
+ * where parallelogram loops regroup, with the lengths' names instead of their numbers. Constant once made, and shared
  * by threads. */
 #ifndef PSDM_SYMBOLIC_H
 #define PSDM_SYMBOLIC_H
@@ -16,7 +16,7 @@ typedef struct psdm_symbolic psdm_symbolic;
 
 /* Zero-initialise for the defaults. */
 typedef struct psdm_symbolic_options {
-  int assume_count; /* as the model was derived with */
+  int assume_count; /* the assumptions that the model was derived with */
   const char *const *assume;
   int rename_count; /* "a3=D3": other names for lengths; letters, digits and _ */
   const char *const *rename;
@@ -35,10 +35,11 @@ PSDM_API void psdm_symbolic_free(psdm_symbolic *symbolic); /* accepts NULL */
 PSDM_API int psdm_symbolic_lengths(const psdm_symbolic *symbolic);
 PSDM_API const char *psdm_symbolic_length(const psdm_symbolic *symbolic, int index, double *value);
 
-/* Whether base parameter j's formula holds at all lengths. If not, its coefficients are the numbers at the file's. */
+/* Whether base parameter j's formula holds at all lengths. If not, its coefficients are numbers for the file's
+ * lengths. */
 PSDM_API bool psdm_symbolic_holds(const psdm_symbolic *symbolic, int j);
 
-/* Largest relative difference between the formulas that hold and derivations at fresh lengths. */
+/* Largest relative difference between the formulas that hold and derivations at other lengths. */
 PSDM_API double psdm_symbolic_error(const psdm_symbolic *symbolic);
 
 /* Terms of formula j, its own parameter first, and one term's coefficient at some lengths (lengths). */

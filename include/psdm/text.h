@@ -1,4 +1,4 @@
-/* psdm/text.h: small words that tools around the library need in the library's own way. */
+/* psdm/text.h: text helpers for tools around the library. */
 #ifndef PSDM_TEXT_H
 #define PSDM_TEXT_H
 
@@ -11,13 +11,13 @@
 extern "C" {
 #endif
 
-/* A finite decimal in the C locale, whatever the process locale is; false when text is anything else. */
+/* Parses a finite decimal in the C locale, whatever the process locale is; false for anything else. */
 PSDM_API bool psdm_parse_number(const char *text, double *value);
 
-/* The word nearest to text by edit distance, NULL when none is near. */
+/* The word nearest to text by edit distance, NULL if none is near. */
 PSDM_API const char *psdm_nearest_word(const char *text, const char *const *words, size_t count);
 
-/* Copies text with control and broken bytes as \xNN, cut with "..." when it does not fit. Returns out. */
+/* Copies text with control and invalid bytes as \xNN, cut with "..." if it does not fit. Returns out. */
 PSDM_API char *psdm_escape(const char *text, char *out, size_t size);
 
 /* The fewest digits that read back as value, C locale. Returns out. */

@@ -1,5 +1,5 @@
-/* bounds.c: rigorous bounds on ||M||, ||S|| and |g| over the joints' ranges, beside the largest values that are
- * found. docs/analyze.md has the proofs. */
+/* bounds.c: rigorous bounds on ||M||, ||S|| and |g| over the joints' ranges, and the largest values found.
+ * docs/analyze.md has the proofs. */
 #include <math.h>
 #include <string.h>
 
@@ -10,14 +10,15 @@
 enum { SAMPLES = 400, STARTS = 3 };
 static const long default_points = 2000000, most_samples = 4000000000; /* counts have 32 bits */
 static const double tolerance = 1e-3;
-static const double rounding = 1e-9; /* of a bound, added to it: far more than the recursions and eigenvalues round */
+/* of a bound, added to it: well above rounding of recursions and eigenvalues */
+static const double rounding = 1e-9;
 static const double pi = 3.14159265358979324;
 
 struct psdmp_analyze_bounds {
   psdmp_base_arena arena;
 };
 
-/* the five questions; f is what is made as large as possible */
+/* the five problems; f is maximised */
 typedef enum question { MASS, CORIOLIS, GRAVITY, SMALL, LEAST, QUESTIONS } question;
 
 typedef struct bounder {
@@ -27,19 +28,19 @@ typedef struct bounder {
   psdmp_base_arena *arena;
   psdm_model *model;
   int n;
-  bool unlimited; /* some sliding joint is */
-  bool solid;     /* every link has the kinetic energy of a body: M is not negative */
-  double floor;   /* no eigenvalue of M is below */
+  bool unlimited; /* some prismatic joint is unlimited */
+  bool solid;     /* every link's kinetic energy is that of a body: M is not negative */
+  double floor;   /* no eigenvalue of M is below this */
   double gravity;
   double *theta, *scale;      /* (l), (n) square roots of M's mean diagonal */
   psdmp_analyze_range *range; /* (n) */
   psdmp_analyze_norms norms;
   psdmp_analyze_heights spread[QUESTIONS];
   double *sample; /* (SAMPLES x n) */
-  double *f;      /* (SAMPLES) of the question at hand */
-  double softest; /* least eigenvalue of the scaled M that was met */
+  double *f;      /* (SAMPLES) of the current problem */
+  double softest; /* least eigenvalue of the scaled M found */
   double *sum;    /* (n x n) */
-  double enough;  /* corners with a smaller ||S|| need no sharper bound of it */
+  double enough;  /* corners with a smaller ||S|| need no sharper bound */
   question question;
   uint64_t state;
   long points;
@@ -47,7 +48,7 @@ typedef struct bounder {
   psdmp_reduce_monte *program; /* of the samples on a GPU */
 } bounder;
 
-/* ---- where ---- */
+/* ---- positions ---- */
 
 static psdm_status set_range(bounder *b, const psdm_joint *joint, psdm_error *error) {
   psdmp_analyze_range *r = &b->range[joint->q];
@@ -79,7 +80,7 @@ static psdm_status set_ranges(bounder *b, psdm_error *error) {
   return status;
 }
 
-/* ---- M is not negative where every link has a mass and moments of inertia about its centre that are not ---- */
+/* ---- M is not negative if every link has mass and moments of inertia about its centre that are not ---- */
 
 static bool solid_body(const double *pi10) {
   double m = pi10[0], size = fabs(pi10[4]) + fabs(pi10[7]) + fabs(pi10[9]), c[3], I[6], eigen[3];
@@ -160,7 +161,7 @@ static double quadratic(int n, const double *M, const double *u) {
   return sum;
 }
 
-/* ||M|| >= u^T M u for any unit u: one that is nearly the best for all corners, by powers of their sum */
+/* ||M|| >= u^T M u for any unit u: one that is nearly the best for all corners, by power iteration on their sum */
 static double small_between(bounder *b, int corners, const double *values, double error) {
   int n = b->n;
   double *u = b->norms.vector[0], *next = b->norms.vector[1], least = INFINITY;
@@ -192,7 +193,7 @@ static double bound_between(void *user, int corners, const double *values, doubl
   return highest(corners, values, error);
 }
 
-/* what a position is worth; of S what is found, not its bound */
+/* value of a position; for S the value found, not its bound */
 static double f_at(void *user, const double *q) {
   bounder *b = user;
   if (b->question == GRAVITY) return psdmp_analyze_norms_gravity(&b->norms, q);
@@ -204,7 +205,7 @@ static double f_at(void *user, const double *q) {
   return b->question == MASS ? size_of_mass(b) : b->question == SMALL ? -size_of_mass(b) : -eigen_of_mass(b)[0];
 }
 
-/* ---- what is found ---- */
+/* ---- values found ---- */
 
 static void draw(bounder *b) {
   for (int k = 0; k < SAMPLES; k++)
@@ -212,7 +213,7 @@ static void draw(bounder *b) {
       b->sample[k * b->n + j] = psdmp_base_random(&b->state, b->range[j].lower, b->range[j].upper);
 }
 
-/* after a stop as it is: climbing takes seconds */
+/* after a stop unchanged: climbing takes seconds */
 static void keep_better(bounder *b, double *q, double *f, double *best_q) {
   double x = b->stopped ? f_at(b, q) : psdmp_analyze_climb(b->n, b->range, f_at, b, q);
   if (!(x > *f)) return;
@@ -225,7 +226,7 @@ typedef struct asked {
   double done;
 } asked;
 
-/* shares of the positions and of the time that questions take; samples, where there are any, take half of all time */
+/* shares of positions and time per problem; samples, if any, take half of all time */
 static const double share_of[QUESTIONS] = {
     [MASS] = 0.4, [CORIOLIS] = 0.05, [GRAVITY] = 0.3, [SMALL] = 0.1, [LEAST] = 0.15};
 static const double time_of[QUESTIONS] = {
@@ -237,7 +238,7 @@ static bool ask(void *user, const char *doing, double share) {
   return a->b->options->progress(a->b->options->progress_user, doing, a->b->options->samples ? all / 2 : all);
 }
 
-/* uphill from the best samples; after a stop the best of a few */
+/* climbs from the best samples; after a stop the best of a few */
 static double look_around(asked *a, double *q, double *best_q) {
   bounder *b = a->b;
   double best = -INFINITY;
@@ -257,10 +258,9 @@ static double look_around(asked *a, double *q, double *best_q) {
   return best;
 }
 
-/* ---- what is proved ---- */
+/* ---- bounds proved ---- */
 
-/* joints that hardly matter are held where they are, and what they could add is the slack; at most so many are
- * searched */
+/* joints with little effect are held fixed, and their possible contribution is the slack; limits the number searched */
 static void choose_joints(bounder *b, psdmp_analyze_box_search *s, double reference) {
   const psdmp_analyze_heights *spread = &b->spread[b->question];
   bool held[PSDM_MAX_JOINTS] = {false};
@@ -312,7 +312,7 @@ static psdm_status answer(bounder *b, question which, psdm_bound *out, psdm_erro
   if (!psdmp_analyze_box_search_run(&s, b->allocator)) return psdmp_base_no_memory("", error);
   b->stopped = b->stopped || s.stopped;
   keep_better(b, search_q, &f, best_q);
-  /* what is found may round above what is proved */
+  /* rounding may put the value found above the bound */
   double top = fmax(fmin(s.top, which < SMALL ? b->spread[which].all : INFINITY), f);
   if (which == CORIOLIS) {
     psdmp_analyze_norms_coriolis(&b->norms, best_q);
@@ -323,9 +323,9 @@ static psdm_status answer(bounder *b, question which, psdm_bound *out, psdm_erro
   return PSDM_OK;
 }
 
-/* ---- before ---- */
+/* ---- preparation ---- */
 
-/* M's mean diagonal as a scale, and how soft M is with it */
+/* M's mean diagonal as a scale, and the least eigenvalue of M with it */
 static void measure(bounder *b, double *largest) {
   int n = b->n;
   for (int k = 0; k < SAMPLES; k++) {
@@ -338,7 +338,7 @@ static void measure(bounder *b, double *largest) {
     const double *q = b->sample + (long)k * n;
     psdmp_analyze_norms_mass(&b->norms, q);
     b->softest = fmin(b->softest, fmax(softness(b), 0));
-    if (k >= 40) continue; /* a few will do to tell the joints apart */
+    if (k >= 40) continue; /* a few suffice to rank the joints */
     psdmp_analyze_norms_coriolis(&b->norms, q);
     for (int j = 0; j < n; j++)
       for (int x = 0; x < n * n; x++) largest[j] += b->norms.S[(long)j * n * n + x] * b->norms.S[(long)j * n * n + x];
@@ -354,7 +354,7 @@ static psdm_status spread_of(bounder *b, question which, psdmp_analyze_series_pa
   for (int j = 0; j < b->n && !status; j++) {
     s->bend[j] *= factor;
     s->swing[j] *= factor;
-    /* kinetic energy is a convex parabola in a sliding joint's position: largest at an end */
+    /* kinetic energy is a convex parabola in a prismatic joint's position: largest at an end */
     if (which == MASS && b->solid && b->range[j].slides) s->bend[j] = 0;
   }
   return status;
@@ -393,7 +393,7 @@ static psdm_status prepare(bounder *b, psdm_error *error) {
   return spreads(b, error);
 }
 
-/* ---- after: what else is known ---- */
+/* ---- further bounds ---- */
 
 /* ||M|| >= any M_ii */
 static psdm_status least_diagonal(bounder *b, double *least) {
@@ -406,7 +406,7 @@ static psdm_status least_diagonal(bounder *b, double *least) {
   return status;
 }
 
-/* M is what the drives have, and more */
+/* M is at least the drives' part */
 static double least_of_drives(bounder *b) {
   psdm_robot_drive_mass(b->robot, b->norms.copy);
   return fmax(psdmp_analyze_norms_eigen(&b->norms, b->norms.copy)[0], 0) * (1 - rounding);
@@ -434,9 +434,9 @@ static void set_constants(const bounder *b, psdm_bounds *out) {
   out->stopped = b->stopped;
 }
 
-/* ---- samples: how all of it is distributed, and whether what is proved holds ---- */
+/* ---- samples: the distribution, and a test of the bounds ---- */
 
-/* what the questions are about, and which end of it */
+/* the sampled quantity of each problem, and which end of it */
 static const struct {
   psdmp_analyze_quantity quantity;
   int end;
@@ -446,9 +446,9 @@ static const struct {
                       [SMALL] = {PSDMP_ANALYZE_OF_MASS, 0},
                       [LEAST] = {PSDMP_ANALYZE_OF_LEAST, 0}};
 
-/* What a value may be off by, beyond the 10^-9 that a bound is widened by: rounding of what is added up. Eigenvalues
- * err by so much of ||M||; a power is at most |gravity| sqrt(all mass) sqrt(qd^T M qd) (Cauchy and Schwarz), so that
- * |g| is at most |gravity| sqrt(all mass ||M||). */
+/* Possible error of a value, beyond the 10^-9 added to a bound: rounding of sums. Eigenvalues err by this share of
+ * ||M||; a power is at most |gravity| sqrt(all mass) sqrt(qd^T M qd) (Cauchy and Schwarz), so that |g| is at most
+ * |gravity| sqrt(all mass ||M||). */
 static double rounding_of(const bounder *b, question which, const psdm_bounds *out) {
   const double part = 1e-12;
   double mass = 0, size = out->mass.bound;
@@ -465,7 +465,7 @@ static bool survey_goes_on(void *user, const char *doing, double share) {
   return !b->stopped;
 }
 
-/* from the best samples uphill; of S also with the sample's own velocities */
+/* climbs from the best samples; for S also with the sample's own velocities */
 static psdm_status climb_from(bounder *b, question which, const psdmp_analyze_survey *s, psdm_bound *out,
                               psdm_error *error) {
   size_t row = sizeof(double) * (size_t)b->n;
@@ -506,7 +506,7 @@ static psdm_samples samples_of(const psdmp_analyze_survey *s, question which) {
                         .beyond = s->beyond[k][about[which].end]};
 }
 
-/* a find that breaks a bound is one more; one that rounds beyond it is its bound */
+/* counts a value that exceeds a bound; one that exceeds it by rounding is set to it */
 static void hold_against(psdm_bound *x, question which, double allowance) {
   double sign = about[which].end ? 1 : -1, excess = sign * (x->found - x->bound);
   if (excess > allowance) x->at_samples.beyond++;
@@ -578,7 +578,7 @@ static psdm_status check_options(const psdm_robot *robot, const psdm_bounds_opti
   return psdm_robot_ready(robot, error);
 }
 
-/* a rank other than 0 has its share of the samples, where there are any to share */
+/* a rank other than 0 takes its part of the samples, if any */
 static psdm_status help_rank_0(bounder *b, psdm_error *error) {
   psdm_error own = {0};
   psdmp_analyze_survey_aim aim = {.robot = b->robot,

@@ -97,7 +97,7 @@ static double contract(const psdmp_analyze_norms *s, int without, const double *
   return size;
 }
 
-/* by turns the best u, v, w for the two others: the higher-order power method (De Lathauwer, De Moor, Vandewalle
+/* alternately the best u, v, w given the two others: the higher-order power method (De Lathauwer, De Moor, Vandewalle
  * 2000) */
 double psdmp_analyze_norms_coriolis_found(psdmp_analyze_norms *s, double *qd) {
   int n = s->n;
@@ -140,7 +140,7 @@ static void make_gram(psdmp_analyze_norms *s) {
     }
 }
 
-/* the largest ||S(v)||^2 on the net; matrices whose Frobenius norm is smaller need no eigenvalues */
+/* the largest ||S(v)||^2 on the net; matrices with a smaller Frobenius norm need no eigenvalues */
 static double largest_on_net(psdmp_analyze_norms *s) {
   int n = s->n, square = n * n;
   double best = 0;
@@ -159,7 +159,7 @@ static double largest_on_net(psdmp_analyze_norms *s) {
   return best;
 }
 
-/* some joints as a whole: ||sum v_k S_k||^2 <= the largest eigenvalue of sum S_k^T S_k */
+/* some joints together: ||sum v_k S_k||^2 <= the largest eigenvalue of sum S_k^T S_k */
 static double largest_as_whole(psdmp_analyze_norms *s, bool chosen_ones) {
   int n = s->n;
   bool any = false;
@@ -185,7 +185,7 @@ double psdmp_analyze_norms_coriolis_bound(psdmp_analyze_norms *s, double enough)
   return fmin(whole, sqrt(factor * largest_on_net(s) + rest));
 }
 
-/* ---- the net: S(-v) = -S(v), so that half of the sphere will do ---- */
+/* ---- the net: S(-v) = -S(v), so half of the sphere suffices ---- */
 
 /* n = 2: half a circle */
 static bool half_circle(psdmp_base_arena *arena, psdmp_analyze_norms *s) {
@@ -229,7 +229,7 @@ static bool half_sphere(psdmp_base_arena *arena, psdmp_analyze_norms *s, int rin
 
 bool psdmp_analyze_norms_net(psdmp_base_arena *arena, psdmp_analyze_norms *s, const double *largest) {
   int n = s->n;
-  /* the joints whose S_k are largest */
+  /* the joints with the largest S_k */
   s->choices = 0;
   while (s->choices < 3 && s->choices < n) {
     int best = -1;

@@ -1,8 +1,8 @@
 /* bounds_search.c: branch and bound over boxes of positions.
  *
- * Within a box with sides h_j, a function whose second derivatives are at most b_j lies at most sum h_j^2 b_j / 8
- * above the multilinear interpolant of its corners, and that nowhere above the highest corner: interpolating joint
- * by joint errs by h^2 b / 8 each, and later interpolations do not enlarge earlier errors. */
+ * Within a box with sides h_j, a function whose second derivatives are at most b_j exceeds the multilinear interpolant
+ * of its corners by at most sum h_j^2 b_j / 8, and that is nowhere above the highest corner: interpolating joint by
+ * joint has an error of h^2 b / 8 each, and later interpolations do not enlarge earlier errors. */
 #include <math.h>
 #include <string.h>
 
@@ -21,9 +21,9 @@ typedef struct heap {
   int corners;
   long room, count; /* boxes; those in use */
   box *box;
-  long *order;      /* (room) heap of those that are in it, then those that are free */
+  long *order;      /* (room) heap of boxes in it, then free ones */
   double *middle;   /* (corners / 2 x width) */
-  double discarded; /* largest bound of a box that was closed */
+  double discarded; /* largest bound of a closed box */
 } heap;
 
 static bool above(const heap *h, long a, long b) { return h->box[h->order[a]].bound > h->box[h->order[b]].bound; }
@@ -38,7 +38,7 @@ static void push(heap *h) {
   for (long at = h->count++; at > 0 && above(h, at, (at - 1) / 2); at = (at - 1) / 2) swap(h, at, (at - 1) / 2);
 }
 
-/* the top goes behind the heap's end */
+/* the top moves behind the heap's end */
 static long pop(heap *h) {
   swap(h, 0, --h->count);
   for (long at = 0;;) {
@@ -52,7 +52,7 @@ static long pop(heap *h) {
   return h->order[h->count];
 }
 
-/* one position; the best is kept */
+/* evaluates one position and keeps the best */
 static void visit(psdmp_analyze_box_search *s, double *values) {
   s->at(s->user, s->q, values);
   s->used++;
@@ -74,7 +74,7 @@ static double error_of(const psdmp_analyze_box_search *s, const box *b) {
 
 static double threshold(const psdmp_analyze_box_search *s) { return s->best + s->tolerance * fabs(s->best); }
 
-/* a box is opened later, or closed for good */
+/* puts a box into the heap, or closes it */
 static void weigh(heap *h, long at) {
   box *b = &h->box[h->order[at]];
   psdmp_analyze_box_search *s = h->s;
@@ -120,7 +120,7 @@ static void split(heap *h, long parent) {
     memcpy(a->values + (size_t)(with_bit(c, j) | 1 << j) * width, x, sizeof *x * width);
     memcpy(b->values + (size_t)with_bit(c, j) * width, x, sizeof *x * width);
   }
-  long second = h->count + 1; /* stays there, whether the first goes into the heap or not */
+  long second = h->count + 1; /* keeps its place, whether or not the first goes into the heap */
   weigh(h, h->count);
   weigh(h, second);
 }
@@ -164,7 +164,7 @@ bool psdmp_analyze_box_search_run(psdmp_analyze_box_search *s, const psdm_alloca
   weigh(&h, 0);
   for (long round = 0; h.count > 0 && s->d > 0; round++) {
     if (h.box[h.order[0]].bound <= threshold(s) || s->used >= s->points || h.count + 2 > h.room) break;
-    /* without error nothing is gained by dividing */
+    /* without interpolation error dividing gains nothing */
     if (error_of(s, &h.box[h.order[0]]) <= s->slack) break;
     if (round % 16 == 0 && s->progress &&
         !s->progress(s->progress_user, "bounds", (double)s->used / (double)s->points)) {
@@ -178,7 +178,7 @@ bool psdmp_analyze_box_search_run(psdmp_analyze_box_search *s, const psdm_alloca
   return true;
 }
 
-/* ---- uphill ---- */
+/* ---- climbing ---- */
 
 double psdmp_analyze_climb(int n, const psdmp_analyze_range *range, double (*f)(void *user, const double *q),
                            void *user, double *q) {

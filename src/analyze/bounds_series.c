@@ -1,5 +1,5 @@
-/* bounds_series.c: the model's monomials in s and c as exponentials of whole multiples of the angles, and what the
- * heights of these waves bound. */
+/* bounds_series.c: the model's monomials in s and c as exponentials of integer multiples of the angles, and bounds from
+ * the amplitudes of these waves. */
 #include <complex.h>
 #include <math.h>
 #include <string.h>
@@ -16,12 +16,12 @@ typedef struct expansion {
   double complex z[MOST_WAVES];
 } expansion;
 
-/* F(q) = sum over codes of z_code exp(i k q) q^e; a code has a digit k_j + K_j per turning joint and e_j per sliding
+/* F(q) = sum over codes of z_code exp(i k q) q^e; a code has a digit k_j + K_j per revolute joint and e_j per prismatic
  * one */
 typedef struct series {
   const psdm_model *model;
   int n;
-  int *K;                /* (n) highest frequency; of sliding joints highest power */
+  int *K;                /* (n) highest frequency; of prismatic joints highest power */
   size_t *weight;        /* (n) of a joint's digit in a code */
   size_t codes, middle;  /* middle: no waves, no powers */
   expansion **table;     /* (n) one per digit of the model */
@@ -65,7 +65,7 @@ static bool make_table(psdmp_base_arena *arena, series *s) {
   return s->table != NULL;
 }
 
-/* classes of the model that a part is made of */
+/* classes of the model in a part */
 static void classes_of(const psdm_model *m, psdmp_analyze_series_part part, int *first, int *end) {
   *first = part == PSDMP_ANALYZE_GRAVITY ? 0 : part == PSDMP_ANALYZE_MASS ? 1 : 1 + m->n;
   *end = part == PSDMP_ANALYZE_GRAVITY ? 1 : part == PSDMP_ANALYZE_MASS ? 1 + m->n : m->classes;
@@ -132,10 +132,10 @@ static double power(double x, int e) {
 
 static double largest(const psdmp_analyze_range *r) { return fmax(fabs(r->lower), fabs(r->upper)); }
 
-/* what is summed, one number each: all, bends (n), swings (n), degree one (n) and two (n x n) in unlimited joints */
+/* quantities summed, one number each: all, bends (n), swings (n), degree one (n) and two (n x n) in unlimited joints */
 static int quantities(int n) { return 1 + 3 * n + n * n; }
 
-/* a wave's height with the powers of sliding joints but one; those of unlimited joints count apart */
+/* a wave's amplitude with the powers of all prismatic joints but one; unlimited joints count separately */
 static double height_of(const series *s, size_t code, const psdmp_analyze_range *range, int but) {
   double size = cabs(s->value[code]);
   for (int j = 0; j < s->n && size > 0; j++)
@@ -143,7 +143,7 @@ static double height_of(const series *s, size_t code, const psdmp_analyze_range 
   return size;
 }
 
-/* its degree in unlimited joints, and which they are (one twice for a square) */
+/* its degree in unlimited joints, and these joints (one twice for a square) */
 static int degree_of(const series *s, size_t code, const psdmp_analyze_range *range, int which[2]) {
   int degree = 0;
   for (int j = 0; j < s->n; j++)
@@ -157,7 +157,7 @@ static void add_wave(const series *s, size_t code, const psdmp_analyze_range *ra
   double size = height_of(s, code, range, -1), *bend = sum + 1, *swing = bend + n, *one = swing + n, *two = one + n;
   if (degree == 1) one[which[0]] += size;
   if (degree == 2) two[which[0] * n + which[1]] += size;
-  if (degree) return; /* elsewhere unlimited joints are at 0 */
+  if (degree) return; /* otherwise unlimited joints are at 0 */
   *sum += size;
   for (int j = 0; j < n; j++) {
     int k = digit(s, code, j);
@@ -174,14 +174,14 @@ static void sum_entry(const series *s, const psdmp_analyze_range *range, double 
     if (s->value[code] != 0) add_wave(s, code, range, sum);
 }
 
-/* ---- norms of what bounds the entries: ||F|| <= ||B|| where |F_ij| <= B_ij ---- */
+/* ---- norms of bounds on the entries: ||F|| <= ||B|| where |F_ij| <= B_ij ---- */
 
 /* bound: (n x n x n) of quantity q; entry (i, j, k) of M has k = 0, of g j = k = 0 */
 static double norm_of(psdmp_analyze_norms *norms, psdmp_analyze_series_part part, const double *bound, int count,
                       int q) {
   int n = norms->n, rest = part == PSDMP_ANALYZE_CORIOLIS ? n : 1;
   double square = 0;
-  /* joints whose velocities the net searches, and the others, as psdmp_analyze_norms_coriolis_bound has them */
+  /* joints whose velocities the net searches, and the others, as in psdmp_analyze_norms_coriolis_bound */
   for (int others = 0; others < (part == PSDMP_ANALYZE_CORIOLIS ? 2 : 1); others++) {
     memset(norms->copy, 0, sizeof *norms->copy * (size_t)n * (size_t)n);
     for (int k = 0; k < rest; k++) {
@@ -272,7 +272,7 @@ psdm_status psdmp_analyze_heights_diagonal(const psdm_allocator *allocator, cons
     expand_entry(&s, theta, 1 + i, i);
     sum_entry(&s, range, sum);
     for (int q = 1 + 2 * model->n; q < quantities(model->n); q++) grows = grows || sum[q] > 0;
-    /* the mean, which is positive, less the waves */
+    /* the mean, which is positive, minus the waves */
     if (!grows) *least = fmax(2 * cabs(s.value[s.middle]) - sum[0], 0);
   }
   psdmp_base_arena_free(&own);

@@ -1,4 +1,4 @@
-/* documents.c: the types of structure and bounds as a document. */
+/* documents.c: the document types of structure and bounds. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_structure_entry, PSDM_STRUCTURE_ENTRY, NULL, "An entry of a matrix or vector")

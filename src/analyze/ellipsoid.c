@@ -1,4 +1,4 @@
-/* ellipsoid.c: what a link can do in each direction: speed, acceleration, apparent mass. */
+/* ellipsoid.c: velocity, acceleration and apparent mass of a link in each direction. */
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void rotate(int n, double *a, double *b, double c, double s) {
   }
 }
 
-/* rows a and b made orthogonal; true when they were */
+/* makes rows a and b orthogonal; true if they already were */
 static bool turn_rows(int n, double *A, double *U, int a, int b) {
   double *x = A + (long)a * n, *y = A + (long)b * n, xx = dot(n, x, x), yy = dot(n, y, y), xy = dot(n, x, y);
   if (fabs(xy) <= 1e-16 * sqrt(xx * yy) || xy == 0) return true;
@@ -35,8 +35,8 @@ static bool turn_rows(int n, double *A, double *U, int a, int b) {
   return false;
 }
 
-/* A (3 x n) = U^T diag(axis) V by rotations of its rows (Hestenes 1958): small axes are as exact as large ones; A is
- * spoilt */
+/* A (3 x n) = U^T diag(axis) V by rotations of its rows (Hestenes 1958): small axes are as accurate as large ones; A is
+ * overwritten */
 static void axes_of(int n, double *A, psdm_ellipsoid *e) {
   double *U = e->direction;
   for (int i = 0; i < 9; i++) U[i] = i % 4 == 0;
@@ -76,7 +76,7 @@ static void solve_rows(int n, const double *L, bool whole, double *A) {
   }
 }
 
-/* what a direction's axis is below, it cannot move at all */
+/* a direction with a shorter axis cannot move at all */
 static const double stuck = 1e-12;
 
 psdm_status psdm_ellipsoids_at(const psdm_robot *robot, psdm_work *work, const double *q, int joint, double *scratch,

@@ -1,7 +1,7 @@
-/* structure.c: which entries of M, c and g are there, and what they depend on, from the exact coefficients.
+/* structure.c: which entries of M, c and g exist, and what they depend on, from the exact coefficients.
  *
- * The monomials s^a c^b, a in {0, 1}, of a turning joint are linearly independent functions on the circle, and so
- * are their products and the powers of a sliding joint: an entry vanishes identically exactly when all of its
+ * The monomials s^a c^b, a in {0, 1}, of a revolute joint are linearly independent functions on the circle, and so are
+ * their products and the powers of a prismatic joint: an entry vanishes identically if and only if all of its
  * coefficients do. */
 #include "analyze/structure_priv.h"
 
@@ -53,7 +53,7 @@ static void set_rates(psdm_structure *s) {
   }
 }
 
-/* theta, and the size that rounding is measured by */
+/* theta, and the scale of its rounding */
 static bool take_numbers(psdm_structure *s) {
   double *pi = PSDMP_BASE_NEW(&s->arena, psdm_model_standard_count(s->model), double);
   s->theta = PSDMP_BASE_NEW(&s->arena, s->l, double);
@@ -85,7 +85,7 @@ static void evaluate_forms(psdm_structure *s) {
   }
 }
 
-/* |M_ij| <= sqrt(M_ii M_jj): what entries are small against; terms of velocities are derivatives of such entries */
+/* |M_ij| <= sqrt(M_ii M_jj): the scale of entries; velocity terms are derivatives of such entries */
 static double scale_of(const psdm_structure *s, const psdmp_analyze_linear_form *f, double gravity) {
   if (f->first < 0) return gravity;
   double a = s->reach[f->row], b = s->reach[f->first];

@@ -1,4 +1,4 @@
-/* structure_conditions.c: linear forms of base parameters that must vanish, as few as say the same. */
+/* structure_conditions.c: a minimal set of linear forms of base parameters that must vanish. */
 #include <math.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ typedef struct rows {
   int *pivot;  /* (l) */
 } rows;
 
-static const double negligible = 1e-9; /* of a row's largest share: products of lengths, rounded, cancel to far less */
+static const double negligible = 1e-9; /* of a row's largest share: rounded products of lengths cancel to far less */
 
 static double largest_of(int l, const double *x) {
   double largest = 0;
@@ -103,7 +103,7 @@ static double largest_of(int l, const double *x) {
   return largest;
 }
 
-/* adds a form to the rows' span; form is spoilt */
+/* adds a form to the rows' span; form is overwritten */
 static void span(rows *r, double *form) {
   double largest = largest_of(r->l, form);
   for (int k = 0; k < r->count; k++) {
@@ -141,7 +141,7 @@ static bool constant(const psdm_structure *s, const psdmp_analyze_linear_form *f
 static bool concerns(const psdm_structure *s, psdm_wish wish, const psdmp_analyze_linear_form *f,
                      unsigned char *exponents) {
   if (wish == PSDM_WISH_NO_GRAVITY) return f->first < 0 && s->gravity > 0;
-  if (f->first < 0 || f->second >= 0 || f->row > f->first) return false; /* M's upper triangle says it all */
+  if (f->first < 0 || f->second >= 0 || f->row > f->first) return false; /* M's upper triangle is sufficient */
   return wish == PSDM_WISH_DIAGONAL_MASS ? f->row != f->first : !constant(s, f, exponents);
 }
 
@@ -156,7 +156,7 @@ static double share_of(const psdmp_analyze_linear_form *f, int parameter) {
   return 0;
 }
 
-/* "m12, m13" or "g2": the entries that need row k, those with a form that has a share of its pivot */
+/* "m12, m13" or "g2": the entries that need row k, whose forms contain its pivot */
 static void say_entries(const psdm_structure *s, psdm_wish wish, int pivot, unsigned char *scratch,
                         psdmp_analyze_sentence *t) {
   const char *comma = "";
@@ -176,7 +176,7 @@ static void say_entries(const psdm_structure *s, psdm_wish wish, int pivot, unsi
     }
 }
 
-/* value of a row with the robot's numbers; false when it vanishes already */
+/* value of a row with the robot's numbers; false if it already vanishes */
 static bool still_there(const psdm_structure *s, const double *row, double *value) {
   double scale = 0;
   *value = 0;
@@ -212,7 +212,7 @@ static bool write_row(psdm_structure *s, psdm_wish wish, desk *d, int k, psdmp_a
   return psdmp_analyze_sentence_keep(s, list, t);
 }
 
-/* rows in the order of their pivots */
+/* rows by ascending pivots */
 static int next_row(const rows *r, int after) {
   int best = -1;
   for (int k = 0; k < r->count; k++)

@@ -1,4 +1,4 @@
-/* structure_priv.h: what the files behind psdm_structure share. Private to the library. */
+/* structure_priv.h: shared by the files of psdm_structure. Private to the library. */
 #ifndef PSDMP_ANALYZE_STRUCTURE_H
 #define PSDMP_ANALYZE_STRUCTURE_H
 
@@ -9,12 +9,12 @@
 typedef struct psdmp_analyze_linear_form {
   long function;
   int row;           /* joint whose torque it is part of */
-  int first, second; /* the function's rates, as psdm_model_class_rates has them */
+  int first, second; /* the function's rates, as in psdm_model_class_rates */
   int count;
   const int *parameter; /* (count) base parameters */
   const double *share;  /* (count) */
-  double value;         /* with the robot's numbers; of gravity with its size */
-  bool zero;            /* with the robot's numbers; never for any numbers */
+  double value;         /* with the robot's numbers; for gravity times its size */
+  bool zero;            /* with the robot's numbers; false for any numbers */
 } psdmp_analyze_linear_form;
 
 struct psdm_structure {
@@ -24,19 +24,19 @@ struct psdm_structure {
   int n, l;
   bool numeric;
   double gravity;       /* its size */
-  double *theta, *size; /* (l) values, and the sum of what they are made of without its signs */
+  double *theta, *size; /* (l) values, and the sums of their terms' magnitudes */
   long forms;
   psdmp_analyze_linear_form *form;
   double *reach;                      /* (n) square root of the largest coefficient of M_ii */
   unsigned char *present;             /* (classes x n) the entry is not zero */
   unsigned char *depends;             /* (classes x n x n) */
   int *class_of;                      /* (n x n) class of qd_j qd_k */
-  const char **sentence[PSDM_WISHES]; /* NULL behind the last */
+  const char **sentence[PSDM_WISHES]; /* NULL past the end */
 };
 
 extern const double psdmp_analyze_structure_zero; /* a coefficient below this share of its scale counts as zero */
 
-/* A sentence in the making; what does not fit is cut. */
+/* A sentence being composed; truncated when too long. */
 enum { PSDMP_ANALYZE_SENTENCE = 8192 };
 typedef struct psdmp_analyze_sentence {
   size_t used;
@@ -46,8 +46,8 @@ typedef struct psdmp_analyze_sentence {
 void psdmp_analyze_sentence_add(psdmp_analyze_sentence *sentence, const char *format, ...) PSDM_PRINTF(2, 3);
 void psdmp_analyze_sentence_number(psdmp_analyze_sentence *sentence, double x, int digits);
 
-/* "mx2 + 0.4 m3": a linear form of all base parameters (l) in standard parameters; "0" when there is none. Returns
- * whether all of it is positive by nature. scratch: (standard parameters). */
+/* "mx2 + 0.4 m3": a linear form of all base parameters (l) in standard parameters; "0" when empty. Returns whether all
+ * terms are positive by nature. scratch: (standard parameters). */
 bool psdmp_analyze_sentence_form(const psdm_structure *structure, psdmp_analyze_sentence *sentence, const double *form,
                                  double *scratch);
 

@@ -1,8 +1,8 @@
 /* structure_springs.c: gravity as a sum of sinusoids of sums of angles, and the springs that balance it.
  *
- * A spring of zero free length and stiffness k from a point at distance a of an axis to one at distance b on the
- * link has the energy k a b cos(angle) but for a constant (Herder 2001): it takes away one sinusoid of the potential
- * energy, that of the angle between them. */
+ * A spring of zero free length and stiffness k from a point at distance a of an axis to one at distance b on the link
+ * has the energy k a b cos(angle) plus a constant (Herder 2001): it cancels one sinusoid of the potential energy, that
+ * of the angle between them. */
 #include <complex.h>
 #include <math.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 
 enum { MOST_WAVES = 1500 }; /* per joint: eight joints have fewer */
 
-/* re cos(k q) + im sin(k q), times powers of the sliding joints; the coefficients are linear forms of the base
+/* re cos(k q) + im sin(k q), times powers of the prismatic joints; the coefficients are linear forms of the base
  * parameters */
 typedef struct wave {
-  signed char *k;       /* (n) first of them that is not zero is positive */
+  signed char *k;       /* (n) the first nonzero one is positive */
   unsigned char *power; /* (n) */
   double *re, *im;      /* (l), with gravity's size */
   bool gone;            /* its coefficients vanish */
@@ -38,7 +38,7 @@ typedef struct springs {
   psdmp_analyze_sentences list;
 } springs;
 
-/* ---- into waves ---- */
+/* ---- conversion to waves ---- */
 
 static wave *find_wave(springs *p, waves *w) {
   size_t n = (size_t)p->s->n, l = (size_t)p->s->l + 1;
@@ -99,7 +99,7 @@ static void expand(springs *p, const psdmp_analyze_linear_form *form, int j, dou
   ++*left;
 }
 
-/* a wave's size: of its value with the robot's numbers, else of its coefficients */
+/* a wave's size: its value with the robot's numbers, else the size of its coefficients */
 static double height(const psdm_structure *s, const wave *w) {
   double re = 0, im = 0;
   for (int j = 0; j < s->l; j++) {
@@ -118,7 +118,7 @@ static void drop_zeros(springs *p) {
       p->joint[i].wave[k].gone = height(p->s, &p->joint[i].wave[k]) <= psdmp_analyze_structure_zero * largest;
 }
 
-/* ---- into words ---- */
+/* ---- conversion to text ---- */
 
 static int standing(const waves *w, int *last) {
   int count = 0;
@@ -152,7 +152,7 @@ static void say_angle(springs *p, const wave *w) {
     for (int e = 0; e < p->s->n && e < w->power[j]; e++) psdmp_analyze_sentence_add(p->sentence, " (times q%d)", j + 1);
 }
 
-/* a form divided by gravity's size; its sign does not matter, so that it begins without one */
+/* a form divided by gravity's size, without a leading sign, which does not matter */
 static void say_part(springs *p, const double *form) {
   double *scaled = p->pi + psdm_model_standard_count(p->s->model), sign = 0;
   for (int j = 0; j < p->s->l; j++) {
@@ -186,7 +186,7 @@ static void say_height(springs *p, const wave *w, int k) {
   psdmp_analyze_sentence_add(p->sentence, re && im ? ")^2)" : "|");
 }
 
-/* the angle at which the potential energy is largest: g_i = re cos + im sin is its slope */
+/* the angle of largest potential energy: g_i = re cos + im sin is its slope */
 static double upright(const springs *p, const wave *w, int k) {
   double re = 0, im = 0;
   for (int j = 0; j < p->s->l; j++) {
@@ -202,7 +202,7 @@ static bool keep(springs *p) {
   return kept;
 }
 
-/* one spring takes the wave from every joint that has it */
+/* one spring removes the wave from every joint that has it */
 static bool spring(springs *p, int joint, wave *w) {
   int n = p->s->n, k = w->k[joint], more = 0;
   wave mine = *w;
@@ -235,7 +235,7 @@ static bool counterweight(springs *p, int joint, wave *w) {
   return keep(p);
 }
 
-/* springs for waves that stand alone in some joint; what they take away may leave others alone */
+/* springs for waves that are the only one of some joint; removing them may leave others alone */
 static bool place_springs(springs *p) {
   int n = p->s->n, alone;
   for (bool again = true; again;) {

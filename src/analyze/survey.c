@@ -1,4 +1,4 @@
-/* survey.c: the survey on the processor, over threads and ranks. */
+/* survey.c: the survey on the CPU, over threads and ranks. */
 #include "analyze/survey_priv.h"
 
 #include <math.h>
@@ -9,12 +9,12 @@
 #include <omp.h>
 #endif
 
-/* samples of a unit of work; what other ranks are asked for */
+/* samples of a unit of work; the request to other ranks */
 enum { UNIT = 4 * PSDMP_ANALYZE_SURVEY_GROUP, SURVEY = 0 };
 
 /* ---- drawing ---- */
 
-/* streams 0 to 2 of a seed are reduce's */
+/* streams 0 to 2 of a seed belong to reduce */
 uint64_t psdmp_analyze_survey_state(uint64_t seed) {
   uint64_t state = seed * 4 + 3;
   return psdmp_base_random_bits(&state);
@@ -32,8 +32,8 @@ static double on_disc(uint64_t *state, double *u, double *v) {
 }
 
 /* Uniform on the sphere without logarithms: of a uniform unit vector with an even number of coordinates, taken in
- * pairs, the pairs' squared lengths are distributed as the pieces of a stick broken at uniform points, and their
- * directions are uniform. A coordinate too many is left out, and what remains scaled to length 1. */
+ * pairs, the pairs' squared lengths are distributed like the pieces of a stick broken at uniform points, and their
+ * directions are uniform. An extra coordinate is left out, and the rest scaled to length 1. */
 static void on_sphere(uint64_t *state, int n, double *x) {
   double cut[PSDM_MAX_JOINTS / 2 + 2], sum = 0, u, v;
   int pairs = (n + 1) / 2;
@@ -75,7 +75,7 @@ void psdmp_analyze_survey_look(psdmp_analyze_norms *norms, const double *q, cons
   x[PSDMP_ANALYZE_OF_GRAVITY] = psdmp_analyze_norms_gravity(norms, q);
 }
 
-/* ---- what is counted ---- */
+/* ---- counting ---- */
 
 psdmp_analyze_survey *psdmp_analyze_survey_new(const psdm_allocator *allocator) {
   psdmp_analyze_survey *s = psdmp_base_alloc(allocator, sizeof *s);
@@ -97,7 +97,7 @@ static bool better(int end, const psdmp_analyze_extreme *a, const psdmp_analyze_
   return end ? a->value > b->value : a->value < b->value;
 }
 
-/* into the list of the best; `kept` of them are there */
+/* inserts into the list of the best, which holds `kept` */
 static void insert(int end, psdmp_analyze_extreme *list, int kept, psdmp_analyze_extreme x) {
   for (int k = 0; k < kept; k++)
     if (better(end, &x, &list[k])) {
@@ -192,7 +192,7 @@ static void add_group(space *x, long first, long last, psdmp_analyze_survey *to)
   to->kept += to->kept < PSDMP_ANALYZE_SURVEY_KEPT;
 }
 
-/* only the thread that called asks whether to go on */
+/* only the calling thread asks whether to continue */
 static bool goes_on(survey_run *run) {
   long done = atomic_fetch_add(&run->done, 1);
   if (atomic_load(&run->stopped)) return false;
@@ -209,7 +209,7 @@ static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *e
   space *x = memory;
   const psdmp_analyze_survey_aim *aim = x->run->aim;
   long end = (unit + 1) * UNIT < aim->samples ? (unit + 1) * UNIT : aim->samples;
-  if (!goes_on(x->run)) return PSDM_OK; /* what is there by then is the survey */
+  if (!goes_on(x->run)) return PSDM_OK; /* the samples so far are the survey */
   psdmp_analyze_survey *to = psdmp_analyze_survey_new(aim->allocator);
   if (!to) return psdmp_base_no_memory("", error);
   for (long first = unit * UNIT; first < end; first += PSDMP_ANALYZE_SURVEY_GROUP)
@@ -253,7 +253,7 @@ static void *get(void *user, psdmp_parallel_bytes *from) {
   return NULL;
 }
 
-/* ---- all of them ---- */
+/* ---- all samples ---- */
 
 static psdmp_parallel_spread spread_of(survey_run *run) {
   const psdmp_analyze_survey_aim *aim = run->aim;
@@ -322,7 +322,7 @@ psdm_status psdmp_analyze_survey_help(const psdmp_analyze_survey_aim *aim, psdm_
 
 /* ---- quantiles ---- */
 
-/* upper end of a bin; the lowest one has all that is next to nothing */
+/* upper end of a bin; the lowest one holds everything close to zero */
 static double edge(uint32_t bin, bool negative) {
   double upper = psdmp_reduce_bin_edge(bin, PSDMP_REDUCE_BIN_BITS) * PSDMP_ANALYZE_SURVEY_UNIT,
          lower = bin ? psdmp_reduce_bin_edge(bin - 1, PSDMP_REDUCE_BIN_BITS) * PSDMP_ANALYZE_SURVEY_UNIT : 0;

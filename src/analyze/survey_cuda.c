@@ -1,11 +1,11 @@
-/* survey_cuda.c: the survey as a program for a GPU: gravity, M and S = d tau/d qd / 2 by the robot's own
- * straight-line code, eigenvalues by Jacobi's rotations, one block of threads for one group of samples. */
+/* survey_cuda.c: the survey as a program for a GPU: gravity, M and S = d tau/d qd / 2 by the robot's own straight-line
+ * code, eigenvalues by Jacobi rotations, one block of threads for one group of samples. */
 #include "reduce/reduce.h"
 #include "analyze/survey_priv.h"
 
 enum { ENDS = 2 * PSDMP_ANALYZE_QUANTITIES, GROUPS = PSDMP_REDUCE_MONTE_CHUNK / PSDMP_ANALYZE_SURVEY_GROUP };
 
-/* What the object is handed, and what it fills. The text has the same structures. */
+/* Input and output of the object. The generated text has the same structures. */
 typedef struct tables {
   unsigned long long state;
   const double *low, *high; /* (n) */
@@ -16,7 +16,7 @@ typedef struct answers {
   unsigned *count;            /* (SURVEY_ROWS x BINS) since psdm_monte_load */
   unsigned long long *beyond; /* (ENDS) since then */
   double *value;              /* (groups of the last run x ENDS) */
-  unsigned *at;               /* where in its group */
+  unsigned *at;               /* position in its group */
 } answers;
 
 /* ---- text ---- */

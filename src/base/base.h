@@ -1,4 +1,4 @@
-/* base.h: what every room leans on. Private to the library. */
+/* base.h: what every room uses. Private to the library. */
 #ifndef PSDMP_BASE_H
 #define PSDMP_BASE_H
 
@@ -13,18 +13,18 @@
 
 /* ---- errors ---- */
 
-/* Fills *error (nullable) and returns status, so that a failure is one statement. */
+/* Fills *error (nullable) and returns status, so that failing takes one statement. */
 psdm_status psdmp_base_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
                             const char *format, ...) PSDM_PRINTF(6, 7);
 
-/* The same with the status' own words and no place. */
+/* The same with the status' own text and no place. */
 psdm_status psdmp_base_fail_status(psdm_error *error, psdm_status status);
 
-/* "out of memory", of this file ("" for none). Returns PSDM_E_MEMORY. */
+/* "out of memory", for this file ("" for none). Returns PSDM_E_MEMORY. */
 psdm_status psdmp_base_no_memory(const char *file, psdm_error *error);
 
-/* Refuses with PSDM_E_MISSING what needs an optional part (cmake/parts.cmake) that this build lacks: "logs in HDF5
- * need" "HDF5", and Debian's package. file: "" for none. */
+/* Returns PSDM_E_MISSING for an optional part (cmake/parts.cmake) that this build lacks: "logs in HDF5 need" "HDF5",
+ * and Debian's package. file: "" for none. */
 psdm_status psdmp_base_lacks(const char *file, const char *needs, const char *part, const char *package,
                              psdm_error *error);
 
@@ -34,7 +34,7 @@ char *psdmp_base_quote(const char *text, size_t length, char *out, size_t size);
 /* Length of the valid UTF-8 sequence at text[0..left), or 0. */
 size_t psdmp_base_utf8_length(const char *text, size_t left);
 
-/* The word of words[0..count) nearest to text by edit distance, or NULL when none is near. */
+/* The word of words[0..count) nearest to text by edit distance, or NULL if none is near. */
 const char *psdmp_base_nearest(const char *text, const char *const *words, size_t count);
 
 /* ---- text that is only fingerprinted: an output that keeps the 64-bit FNV-1a of what is written to it ---- */
@@ -43,28 +43,29 @@ struct psdm_output;
 psdm_status psdmp_base_digest_open(const psdm_allocator *allocator, struct psdm_output **output);
 uint64_t psdmp_base_digest_close(struct psdm_output **output);
 
-/* ---- files: more of psdm/output.h ---- */
+/* ---- files: additions to psdm/output.h ---- */
 
 void psdmp_base_output_bytes(struct psdm_output *output, const void *bytes, size_t length);
-/* what follows cannot be whole, for this errno: commit refuses */
+/* the output cannot be completed, for this errno: commit fails */
 void psdmp_base_output_fail(struct psdm_output *output, int failure);
 
-/* A file, or a folder of such files, that psdm_output_discard removes; folder: a directory's handle, or AT_FDCWD.
- * The name stays the caller's and must last until it is removed again. -1 when there is no room, which
- * psdmp_base_pending_remove takes. Threads may do this at once. */
+/* Registers a file, or a folder of such files, to be removed by psdm_output_discard; folder: a directory's handle, or
+ * AT_FDCWD. The name remains the caller's and must last until it is removed from the table. -1 when the table is full,
+ * which psdmp_base_pending_remove accepts. Thread-safe. */
 int psdmp_base_pending_add(int folder, const char *name);
 void psdmp_base_pending_remove(int slot);
 
 /* ---- other programs ---- */
 
-/* in place of a handle: /dev/null, or what this process has */
+/* instead of a handle: /dev/null, or this process' own */
 enum { PSDMP_BASE_NOTHING = -1, PSDMP_BASE_INHERIT = -2 };
 
-/* Starts a program (looked for along PATH where its name has no slash) in a folder (NULL: here) with these words and these handles as its
- * standard input, output and errors; SIGPIPE ends it. Returns 0, or the errno that says why it does not run. */
+/* Starts a program (searched in PATH if its name has no slash) in a folder (NULL: here) with these arguments and these
+ * handles as its standard input, output and errors; SIGPIPE ends it. Returns 0, or the errno that says why it does not
+ * run. */
 int psdmp_base_spawn(const char *folder, const char *program, char *const *words, int in, int out, int errors,
                      pid_t *child);
-/* Waits for its end. False, and *state stays, where the host ignores SIGCHLD. */
+/* Waits for its end. False, with *state unchanged, where the host ignores SIGCHLD. */
 bool psdmp_base_spawn_wait(pid_t child, int *state);
 
 /* ---- memory ---- */
@@ -73,16 +74,16 @@ void *psdmp_base_alloc(const psdm_allocator *allocator, size_t bytes);     /* ze
 void *psdmp_base_alloc_raw(const psdm_allocator *allocator, size_t bytes); /* the same, not zeroed */
 void psdmp_base_free(const psdm_allocator *allocator, void *memory);
 
-/* Memory that is released all at once. Zero-initialise with the allocator set. */
+/* Memory released all at once. Zero-initialise with the allocator set. */
 typedef struct psdmp_base_arena {
   const psdm_allocator *allocator;
   struct psdmp_base_arena_chunk *chunks;
-  bool failed; /* some request was not met: tells memory from other failures */
+  bool failed; /* some request failed: tells lack of memory from other failures */
 } psdmp_base_arena;
 
 void *psdmp_base_arena_alloc(psdmp_base_arena *arena, size_t bytes); /* zeroed, max_align_t aligned; NULL on failure */
 void *psdmp_base_arena_alloc_raw(psdmp_base_arena *arena, size_t bytes); /* the same, not zeroed when it is large */
-/* count elements of so many bytes each, one at least; zeroed; NULL on failure */
+/* count elements of `bytes` bytes each, at least one; zeroed; NULL on failure */
 void *psdmp_base_arena_array(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes);
 /* the same, not zeroed when it is large */
 void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes);
@@ -96,20 +97,20 @@ void psdmp_base_arena_free_owner(psdmp_base_arena *arena, void *owner);
 /* Bytes of the machine, or of the address space that this process may have; SIZE_MAX when unknown. */
 size_t psdmp_base_machine_memory(void);
 
-/* What a job may take: what the caller gave, or half of the machine's where that is 0. */
+/* Memory for one job: the given limit, or half of the machine's if that is 0. */
 size_t psdmp_base_memory_limit(size_t given);
 
 /* "350 MB", "2.3 GB". Returns out. */
 char *psdmp_base_bytes_text(double bytes, char out[32]);
 
-/* PSDM_OK where need bytes are not more than psdmp_base_memory_limit(given), else PSDM_E_LIMIT: "WHAT needs about 40
- * GB, more than the 2 GB that it may take (--memory)HINT". Asked before the memory is taken. */
+/* PSDM_OK if `need` is at most psdmp_base_memory_limit(given), else PSDM_E_LIMIT: "WHAT needs about 40 GB, more than
+ * the 2 GB that it may take (--memory)HINT". Call before allocating. */
 psdm_status psdmp_base_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint,
                                   psdm_error *error);
 
-/* ---- time and chance ---- */
+/* ---- time and random numbers ---- */
 
-double psdmp_base_clock(void); /* s, of a clock that never goes back */
+double psdmp_base_clock(void); /* s, monotonic clock */
 
 /* splitmix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
 static inline uint64_t psdmp_base_random_bits(uint64_t *state) {
@@ -119,21 +120,20 @@ static inline uint64_t psdmp_base_random_bits(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-/* Evenly in [low, high). */
+/* Uniform in [low, high). */
 static inline double psdmp_base_random(uint64_t *state, double low, double high) {
   return low + (high - low) * ((double)(psdmp_base_random_bits(state) >> 11) * 0x1p-53);
 }
 
 /* ---- numbers: C-locale decimal text, whatever the process locale is ---- */
 
-/* Strict finite decimal over the whole of text[0..length). False when it is anything else (also nan, inf, hex,
- * overflow). */
+/* Strict finite decimal over the whole of text[0..length). False for anything else (also nan, inf, hex, overflow). */
 bool psdmp_base_parse_number(const char *text, size_t length, double *value);
 
 /* A number, or an angle in radians written with pi or a unit: -pi/2, 3*pi/4, 0.5 pi, 90 deg, 1.2 rad. */
 bool psdmp_base_parse_angle(const char *text, size_t length, double *value);
 
-/* printf into out in the C locale: 1.5 is "1.5" whatever the host has set. Returns what snprintf does. */
+/* printf into out in the C locale: 1.5 is "1.5" in any host locale. Returns what snprintf does. */
 int psdmp_base_print(char *out, size_t size, const char *format, ...) PSDM_PRINTF(3, 4);
 int psdmp_base_vprint(char *out, size_t size, const char *format, va_list args) PSDM_PRINTF(3, 0);
 

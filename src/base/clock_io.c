@@ -1,4 +1,4 @@
-/* clock_io.c: seconds of a clock that only runs forward. */
+/* clock_io.c: seconds of a monotonic clock. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <time.h>
 

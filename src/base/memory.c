@@ -1,4 +1,4 @@
-/* memory.c: memory by the caller's allocator or malloc, and arenas that are given back at once. */
+/* memory.c: memory from the caller's allocator or malloc, and arenas freed at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,14 +6,14 @@
 
 typedef struct psdmp_base_arena_chunk {
   struct psdmp_base_arena_chunk *next;
-  size_t used, size; /* bytes behind the header */
+  size_t used, size; /* bytes after the header */
 } psdmp_base_arena_chunk;
 
 #define ALIGN _Alignof(max_align_t)
 #define ROUND_UP(x) (((x) + (ALIGN - 1)) / ALIGN * ALIGN)
 
 #ifndef PSDMP_BASE_CHUNK_BYTES
-/* a six-joint robot file fits in one or two; 1: each piece is a chunk of its own, so that tests let every one of them
+/* a six-joint robot file fits in one or two; 1: each piece is a chunk of its own, so that tests can make every one
  * fail */
 #define PSDMP_BASE_CHUNK_BYTES (16 * 1024)
 #endif
@@ -61,7 +61,7 @@ static void *arena_take(psdmp_base_arena *arena, size_t bytes, bool zeroed) {
 void *psdmp_base_arena_alloc(psdmp_base_arena *arena, size_t bytes) { return arena_take(arena, bytes, true); }
 void *psdmp_base_arena_alloc_raw(psdmp_base_arena *arena, size_t bytes) { return arena_take(arena, bytes, false); }
 
-/* bytes of an array with one element at least; too many for a size_t are too many for any arena */
+/* bytes of an array with at least one element; more than a size_t holds fails in any arena */
 static size_t array_bytes(ptrdiff_t count, size_t bytes) {
   size_t most = count > 1 ? (size_t)count : 1;
   return most > SIZE_MAX / bytes ? SIZE_MAX : most * bytes;

@@ -1,5 +1,5 @@
-/* number.c: decimal text in and out, the same in every locale. */
-#define _GNU_SOURCE /* strtod_l, newlocale: POSIX.1-2008 behind glibc's guard */
+/* number.c: decimal text to numbers and back, the same in every locale. */
+#define _GNU_SOURCE /* strtod_l, newlocale: POSIX.1-2008, guarded by glibc */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-/* a denormal written out in full has 327 characters behind the point */
+/* a denormal written out in full has 327 characters after the point */
 enum { LONGEST_NUMBER = 400, MOST_DIGITS = 19 };
 
 static const double PI = 3.14159265358979323846;
@@ -19,7 +19,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static const double exact_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* the general case goes to the C library, in the C locale; glibc answers newlocale("C") without allocating */
+/* the general case uses the C library, in the C locale; glibc's newlocale("C") does not allocate */
 static double slow_number(const char *text, size_t length) {
   char copy[LONGEST_NUMBER + 1];
   memcpy(copy, text, length);
@@ -35,7 +35,7 @@ static double slow_number(const char *text, size_t length) {
 __extension__ typedef unsigned __int128 uint128;
 enum { MOST_FIVES = 27 }; /* 5^27 < 2^63 */
 
-/* high * 2^exponent, and a little more where there is a rest, to the nearest double, ties to even; high >= 2^62 */
+/* high * 2^exponent, plus a little if there is a rest, rounded to the nearest double, ties to even; high >= 2^62 */
 static double nearest(uint64_t high, bool rest, int exponent) {
   int drop = high >> 63 ? 11 : 10;
   uint64_t kept = high >> drop, below = high << (64 - drop), half = UINT64_C(1) << 63;
@@ -47,8 +47,8 @@ static double nearest(uint64_t high, bool rest, int exponent) {
   return (double)kept * power.value;
 }
 
-/* mantissa * 10^ten with one rounding: 10^k = 5^k 2^k, and 128 bits hold a product or a quotient by 5^k and whether
- * anything is left; mantissa > 0 */
+/* mantissa * 10^ten with one rounding: 10^k = 5^k 2^k, and 128 bits hold a product or quotient by 5^k and whether there
+ * is a remainder; mantissa > 0 */
 static double wide_number(uint64_t mantissa, int ten) {
   static const uint64_t five[MOST_FIVES + 1] = {UINT64_C(1),
                                                 UINT64_C(5),
@@ -99,7 +99,7 @@ bool psdmp_base_parse_number(const char *text, size_t length, double *value) {
   bool negative = *at == '-';
   if (*at == '-' || *at == '+') at++;
 
-  /* digits [. digits]; the first 19 that count are an integer below 2^64 */
+  /* digits [. digits]; the first 19 significant ones are an integer below 2^64 */
   uint64_t mantissa = 0;
   int digits = 0, kept = 0, exponent = 0;
   for (bool point = false; at < end; at++) {
@@ -159,7 +159,7 @@ static bool take_word(cursor *c, const char *word) {
   return true;
 }
 
-/* an unsigned decimal; an e belongs to it only with an exponent behind it */
+/* an unsigned decimal; an e belongs to it only if an exponent follows */
 static bool take_number(cursor *c, double *value) {
   const char *at = c->at;
   while (at < c->end && (is_digit(*at) || *at == '.')) at++;

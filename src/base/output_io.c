@@ -1,5 +1,5 @@
-/* output_io.c: text and JSON to a file that is whole or absent: written beside its place, then renamed. Digests of
- * text, too (FNV-1a). */
+/* output_io.c: text and JSON to a file that is complete or absent: written to a temporary file beside it, then renamed.
+ * Also digests of text (FNV-1a). */
 #define _GNU_SOURCE /* realpath, fchmod */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@ struct psdm_output {
   char *temporary;        /* path of the file being written, NULL when in place */
   int depth;              /* open JSON objects and arrays */
   char closer[DEPTH];     /* '}' or ']' of each */
-  bool filled[DEPTH + 1]; /* whether a value stands before at that level */
+  bool filled[DEPTH + 1]; /* whether a value precedes at that level */
   int pending;            /* of psdmp_base_pending_add, -1 */
-  bool passing;           /* nobody needs the file after this run */
-  bool digesting;         /* text goes nowhere but into the digest */
+  bool passing;           /* the file is not needed after this run */
+  bool digesting;         /* text only goes into the digest */
   uint64_t digest;
   bool keeping; /* text goes into memory */
   char *text;   /* what was kept, terminated */
@@ -35,7 +35,7 @@ struct psdm_output {
   char buffer[BUFFER];
 };
 
-/* FNV-1a over what is in the buffer */
+/* FNV-1a over the buffer */
 static void digest(psdm_output *o) {
   for (size_t at = 0; at < o->used; at++)
     o->digest = (o->digest ^ (unsigned char)o->buffer[at]) * UINT64_C(0x100000001b3);
@@ -88,7 +88,7 @@ static void put(psdm_output *o, const char *text, size_t length) {
   }
 }
 
-/* where the file really is: a link is followed, so that the rename replaces its target and not the link */
+/* the real path: a link is followed, so that the rename replaces its target and not the link */
 static bool resolve(psdm_output *o, const char *path) {
   char *real = realpath(path, NULL);
   const char *from = real ? real : path;
@@ -97,7 +97,7 @@ static bool resolve(psdm_output *o, const char *path) {
   return o->target != NULL;
 }
 
-/* a new file beside the target, with the rights that the target has or that the user's mask gives a new one */
+/* a new file beside the target, with the target's permissions or, for a new target, those of the user's mask */
 static psdm_status open_temporary(psdm_output *o, const char *path, psdm_error *error) {
   enum { SUFFIX = 40, TRIES = 100 };
   if (!resolve(o, path)) return psdmp_base_no_memory(path, error);
@@ -106,7 +106,7 @@ static psdm_status open_temporary(psdm_output *o, const char *path, psdm_error *
   if (!temporary) return psdmp_base_no_memory(path, error);
   for (int i = 0; i < TRIES; i++) {
     snprintf(temporary, size, "%s.part-%ld-%d", o->target, (long)getpid(), i);
-    int slot = psdmp_base_pending_add(AT_FDCWD, temporary); /* before it is there: a signal may come in between */
+    int slot = psdmp_base_pending_add(AT_FDCWD, temporary); /* before the file exists: a signal may come in between */
     o->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (o->fd >= 0) {
       o->pending = slot;
@@ -144,7 +144,7 @@ psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, 
     o->fd = open(path, O_WRONLY | O_CLOEXEC);
     if (o->fd < 0) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
   } else status = open_temporary(o, path, error);
-  /* a process that was started without standard streams must not take our file for one of them */
+  /* a process started without standard streams must not use our file as one of them */
   if (!status && !standard && o->fd <= STDERR_FILENO) {
     int higher = fcntl(o->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (higher < 0) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
@@ -156,7 +156,7 @@ psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, 
   return status;
 }
 
-/* one that has no file */
+/* an output without a file */
 static psdm_output *without_file(const psdm_allocator *allocator, const char *name) {
   psdm_output *o = psdmp_base_alloc(allocator, sizeof *o);
   if (!o) return NULL;
@@ -212,7 +212,7 @@ void psdm_output_print(psdm_output *o, const char *format, ...) {
   int length = psdmp_base_vprint(text, sizeof text, format, args);
   va_end(args);
   if (length < 0 || (size_t)length >= sizeof text)
-    psdmp_base_output_fail(o, EOVERFLOW); /* cut text must not pass for whole */
+    psdmp_base_output_fail(o, EOVERFLOW); /* truncated text must not pass for complete */
   else put(o, text, (size_t)length);
 }
 
@@ -233,7 +233,7 @@ void psdm_output_abort(psdm_output **output) {
   psdmp_base_free(allocator, o);
 }
 
-/* the name is on the disk, too; a system that cannot say so for folders is trusted */
+/* syncs the name to disk, too; systems that cannot sync folders are trusted */
 static void sync_folder(const char *target) {
   char folder[4096] = ".";
   const char *slash = strrchr(target, '/');
@@ -254,10 +254,10 @@ static void note_failure(psdm_output *o, int result) {
 psdm_status psdm_output_commit(psdm_output **output, psdm_error *error) {
   psdm_output *o = *output;
   flush(o);
-  /* the bytes are on the disk before the name is: a machine that fails in between leaves the old file or the new one */
+  /* the bytes reach the disk before the name: a crash in between leaves the old file or the new one */
   bool lasting = o->temporary && !o->passing;
   if (lasting && !o->failure) note_failure(o, fsync(o->fd));
-  /* close reports what a full disk or a quota refused late; standard output is the caller's to close */
+  /* close reports late failures of a full disk or a quota; standard output is closed by the caller */
   if (o->fd != STDOUT_FILENO) {
     int fd = o->fd;
     o->fd = -1;
@@ -289,7 +289,7 @@ static void put_string(psdm_output *o, const char *text) {
       snprintf(escape, sizeof escape, "\\u%04x", (unsigned)*text);
       psdm_output_text(o, escape);
     } else if (!valid) {
-      psdm_output_text(o, "\\ufffd"); /* a byte that is not UTF-8: the replacement character */
+      psdm_output_text(o, "\\ufffd"); /* an invalid byte: the replacement character */
     } else {
       put(o, text, valid);
     }
@@ -300,7 +300,7 @@ static void put_string(psdm_output *o, const char *text) {
 /* comma and key before a value */
 static void begin_value(psdm_output *o, const char *key) {
   if (o->filled[o->depth]) put(o, o->depth > 2 ? ", " : ",", o->depth > 2 ? 2 : 1);
-  /* the outer levels get a line each, the inner ones stay on it */
+  /* the outer levels get a line each, the inner ones share it */
   if (o->depth && o->depth <= 2) {
     put(o, "\n", 1);
     for (int i = 0; i < o->depth; i++) put(o, "  ", 2);

@@ -1,4 +1,4 @@
-/* pending_io.c: files that a signal must not leave behind, in a table that a handler can read. */
+/* pending_io.c: files to be removed on a signal, in a table that a signal handler can read. */
 #define _POSIX_C_SOURCE 200809L /* unlinkat */
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -7,9 +7,9 @@
 #include "base/base.h"
 #include "psdm/output.h"
 
-enum { SLOTS = 128 }; /* more than any command has open; what finds no room is only not removed */
+enum { SLOTS = 128 }; /* more than any command opens; without a free slot a file is just not removed */
 
-/* a slot is taken first, and its name is set when its folder stands */
+/* a slot is reserved first, and its name is set after its folder */
 static struct slot {
   atomic_bool taken;
   atomic_int folder;
@@ -32,7 +32,7 @@ void psdmp_base_pending_remove(int slot) {
   atomic_store(&slots[slot].taken, false);
 }
 
-/* files first, then the folders that are empty now */
+/* files first, then the folders that are now empty */
 void psdm_output_discard(void) {
   for (int pass = 0; pass < 2; pass++)
     for (int i = 0; i < SLOTS; i++) {

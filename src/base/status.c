@@ -1,5 +1,5 @@
-/* status.c: what went wrong, as a sentence with its place; foreign text made safe to show; the nearest known word
- * (Levenshtein's distance). */
+/* status.c: error sentences with their place; escaping of foreign text; the nearest known word (Levenshtein
+ * distance). */
 #include "psdm/status.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const char *const sentences[] = {
 #undef PSDM_STATUS_SENTENCE
 };
 
-/* long file names keep their tail, which is the part a reader recognises */
+/* long file names keep their end, which the reader recognises */
 static void copy_file(char *out, size_t size, const char *file) {
   size_t length = strlen(file);
   const char *from = length < size ? file : file + (length - (size - 1));
@@ -48,7 +48,7 @@ psdm_status psdmp_base_lacks(const char *file, const char *needs, const char *pa
                          needs, part, package);
 }
 
-/* RFC 3629: neither overlong forms, nor surrogates, nor anything above U+10FFFF */
+/* RFC 3629: no overlong forms, surrogates, or anything above U+10FFFF */
 size_t psdmp_base_utf8_length(const char *text, size_t left) {
   const unsigned char *c = (const unsigned char *)text;
   size_t want = !left ? 0 : c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
@@ -61,7 +61,7 @@ size_t psdmp_base_utf8_length(const char *text, size_t left) {
   return want;
 }
 
-/* length of the character at text that a terminal may be shown, or 0 */
+/* length of the character at text if it is safe for a terminal, or 0 */
 static size_t printable_length(const char *text, size_t left) {
   size_t length = psdmp_base_utf8_length(text, left);
   unsigned char first = (unsigned char)text[0], second = length > 1 ? (unsigned char)text[1] : 0;
@@ -115,7 +115,7 @@ static size_t distance(const char *a, const char *b) {
 
 const char *psdmp_base_nearest(const char *text, const char *const *words, size_t count) {
   const char *best = NULL;
-  size_t least = strlen(text) / 2 + 1; /* half of the letters wrong is no longer a slip of the pen */
+  size_t least = strlen(text) / 2 + 1; /* more than half of the letters wrong is not a typo */
   for (size_t i = 0; i < count; i++) {
     size_t d = distance(text, words[i]);
     if (d < least) least = d, best = words[i];

@@ -1,4 +1,4 @@
-/* text.c: the public names of functions about words and numbers. */
+/* text.c: public names of the text and number functions. */
 #include "psdm/text.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* build_io.c: texts in a private folder, the cache asked, else the compiler, and the object loaded. */
+/* build_io.c: writes texts to a private folder, looks in the cache, else runs the compiler, and loads the object. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static psdm_status write_text(psdmp_compile_build *b, int text, const char *key)
   return psdmp_base_fail(b->error, status, NULL, 0, 0, "%s while writing code", psdm_status_text(status));
 }
 
-/* everything that the object depends on; the names of the files, which differ from run to run, are no part of it */
+/* everything that the object depends on, without the names of the files, which differ from run to run */
 static psdm_status set_key(psdmp_compile_build *b) {
   enum { MOST_TEXT = 1 << 28 };
   psdmp_base_sha256 hash;
@@ -85,7 +85,7 @@ static void close_object(psdmp_compile_build *b) {
   b->object.fd = -1;
 }
 
-/* from the cache, or, where that does not load, anew */
+/* from the cache, or compiled again if that does not load */
 psdm_status psdmp_compile_build_run(psdmp_compile_build *b) {
   psdm_status status = prepare(b);
   if (status) return status;
@@ -94,7 +94,7 @@ psdm_status psdmp_compile_build_run(psdmp_compile_build *b) {
   close_object(b);
   status = compile(b);
   if (!status) status = b->load(b->user, &b->object, b->key, b->error);
-  /* where it cannot be kept it is compiled again */
+  /* an object that cannot be stored is compiled again next time */
   if (!status && b->cache >= 0) b->stored = psdmp_compile_cache_store(b->cache, b->key, &b->object, b->reason, b->room);
   return status;
 }

@@ -1,4 +1,4 @@
-/* cache_io.c: objects kept from one run to the next, in a folder that nobody else can have touched.
+/* cache_io.c: objects kept from one run to the next, in a folder that nobody else can write to.
  *
  * One file for each key: the object, a mark, and a SHA-256 of key and object (loaders ignore what follows an ELF
  * object). It is written under another name and renamed, so that a reader sees all of it or nothing. */
@@ -18,7 +18,7 @@ static const char mark[MARK_BYTES + 1] = "psdm-so1";
 
 /* ---- the folder ---- */
 
-/* "" when there is to be none */
+/* "" for no cache */
 static bool choose(const char *option, char *path, size_t size) {
   static const struct place {
     const char *variable, *behind;
@@ -32,7 +32,7 @@ static bool choose(const char *option, char *path, size_t size) {
   return true;
 }
 
-/* the folder and all above it that are missing, for us alone; what cannot be made shows up when it is opened */
+/* creates the folder and its missing parents, accessible to this user alone; failures show up when it is opened */
 static void make_folders(char *path) {
   for (char *c = path + 1; *c; c++) {
     if (*c != '/') continue;
@@ -43,7 +43,7 @@ static void make_folders(char *path) {
   mkdir(path, 0700);
 }
 
-/* what is wrong with who may write to it, NULL: nothing */
+/* why its permissions are not safe, NULL: they are */
 static const char *distrust(const struct stat *info) {
   if (info->st_uid != geteuid()) return "it belongs to another user";
   if (info->st_mode & (S_IWGRP | S_IWOTH)) return "others may write to it";
@@ -56,7 +56,7 @@ int psdmp_compile_cache_open(const char *option, char *reason, size_t size) {
   reason[0] = '\0';
   if (!choose(option, path, sizeof path) || !path[0]) return -1;
   size_t length = strlen(path);
-  while (length > 1 && path[length - 1] == '/') path[--length] = '\0'; /* a link with / behind it would be followed */
+  while (length > 1 && path[length - 1] == '/') path[--length] = '\0'; /* a link with a trailing / would be followed */
   make_folders(path);
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   const char *why =
@@ -111,7 +111,7 @@ psdm_status psdmp_compile_cache_read(int folder, const char *key, psdmp_base_are
   char name[80];
   struct stat info;
   snprintf(name, sizeof name, "%s.so", key);
-  /* a pipe would keep us waiting */
+  /* a pipe would block */
   object->fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (object->fd < 0 && errno == ENOENT) return PSDM_OK;
   const char *why = object->fd < 0             ? "it is a link, or cannot be read"

@@ -1,5 +1,5 @@
-/* check.c: what was compiled beside the library's recursions, before anyone calls it: compilers and caches are
- * others' work. */
+/* check.c: compares the compiled functions with the library's recursions before use: compilers and caches are not
+ * ours. */
 
 #include "compile/compile.h"
 #include "codegen/codegen.h"

@@ -1,5 +1,5 @@
-/* compile_io.c: generated code into this process: text in a private folder, the cache asked, else the compiler; the
- * graph where that fails. */
+/* compile_io.c: generated code in this process: writes the text to a private folder, looks in the cache, else runs the
+ * compiler; falls back to the graph. */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -9,15 +9,15 @@
 #include "compile/compile.h"
 #include "emit/emit.h"
 
-/* -fvisibility: a function of the host with the same name must not be taken for ours */
+/* -fvisibility: a function of the host with the same name must not replace ours */
 static const char standard_flags[] = "-std=c99 -O3 -march=native -ffp-contract=fast -fno-math-errno -fno-trapping-math "
                                      "-fPIC -shared -fvisibility=protected";
 
-/* files of the private folder; a - is in no prefix */
+/* files of the private folder; no prefix contains a - */
 enum { HEADER, SOURCE, UNIT };
 static const char *const file_name[PSDMP_COMPILE_PRIVATE_FILES] = {"%s.h", "%s.c", "unit-%s.c", "unit-%s.so", "log-%s"};
 
-/* One compilation under way. */
+/* One compilation. */
 typedef struct job {
   const psdm_code *code;
   psdm_compiled *result;
@@ -25,7 +25,7 @@ typedef struct job {
 
 /* ---- text ---- */
 
-/* the functions behind one type each, so that any number of arguments can be called */
+/* wrappers with one type, so that functions with any number of arguments can be called */
 static void emit_calls(psdmp_emit_writer *e) {
   for (int k = 0; k < e->code->programs; k++)
     for (int batch = 0; batch <= (e->code->options.target == PSDM_CODE_SIMD); batch++) {
@@ -79,7 +79,7 @@ static void unload(psdm_compiled *c) {
   }
 }
 
-/* loaded and right, or not loaded */
+/* loads and checks; on failure nothing is loaded */
 static psdm_status load(void *user, const psdmp_compile_object *object, const char *key, psdm_error *error) {
   job *j = user;
   psdm_compiled *c = j->result;
@@ -152,7 +152,7 @@ psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *opti
   c->fd = -1;
   set_shape(code, c);
   if (!options->graph) status = make_native(code, options, c, &why);
-  /* without machine code the graph serves, unless nobody wants it */
+  /* without machine code the graph is used, unless native is required */
   if (status && status != PSDM_E_MEMORY && !options->native) {
     c->info.status = status;
     psdm_error_format(&why, c->info.reason, sizeof c->info.reason);

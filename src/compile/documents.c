@@ -1,4 +1,4 @@
-/* documents.c: the types of measured code as a document. */
+/* documents.c: the document types of measured code. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_timed_code, PSDM_TIMED_CODE, NULL, "Generated code, measured")

@@ -1,5 +1,5 @@
-/* graph.c: where no compiler is installed: the operation graph, its live nodes renumbered once, one operation after the
- * other. */
+/* graph.c: evaluates the operation graph where no compiler is installed: live nodes renumbered once, one operation
+ * after the other. */
 #include <math.h>
 
 #include "compile/compile.h"
@@ -8,7 +8,7 @@ static psdm_ref renumber(const uint32_t *number, psdm_ref r) {
   return r == PSDM_REF_NONE ? r : 2 * number[psdm_ref_node(r)] + (r & 1u);
 }
 
-/* position of a block among the arguments that there are */
+/* position of a block among the existing arguments */
 static psdm_ref argument_of(const psdmp_codegen_program *p, int block) {
   psdm_ref at = 0;
   for (int b = 0; b < block; b++) at += p->length[b] > 0;

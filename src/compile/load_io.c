@@ -1,8 +1,7 @@
-/* load_io.c: a shared object from memory into this process.
+/* load_io.c: loads a shared object from memory into this process.
  *
- * The loader is given a sealed copy in memory, so that what runs is what was checked; where the system has no such
- * files, the open file itself. Either way by its descriptor: names in folders may change their meaning, descriptors
- * do not. */
+ * The loader gets a sealed copy in memory, so that what runs is what was checked; on systems without such files, the
+ * open file itself. Both by descriptor: names in folders may come to mean other files, descriptors do not. */
 #define _GNU_SOURCE /* memfd_create, F_ADD_SEALS */
 #include <dlfcn.h>
 #include <errno.h>
@@ -60,7 +59,7 @@ size_t psdmp_compile_symbol_bytes(const psdmp_compile_object *o, const char *nam
 
 /* ---- mapping ---- */
 
-/* a file without a name that nobody can change; -1 when the system has none */
+/* an unnamed file that nobody can change; -1 if the system has none */
 static int memory_file(const psdmp_compile_object *o) {
   int fd = memfd_create("psdm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   for (size_t at = 0; fd >= 0 && at < o->length;) {
@@ -82,7 +81,7 @@ static void *function(void *library, const char *prefix, const char *format, con
   return dlsym(library, text);
 }
 
-/* data and function pointers are alike where there is dlsym */
+/* dlsym requires that data and function pointers are alike */
 #define FIND(to, ...)                      \
   do {                                     \
     void *found_ = function(__VA_ARGS__);  \
@@ -105,16 +104,14 @@ static bool find_unit(const psdmp_codegen_program *p, const char *prefix, const 
   return u->call && u->symbol[0] && u->batch && u->symbol[1];
 }
 
-/* loaders know objects by name: one with our descriptor's name, left by others, would be taken for ours but for its
- * key */
+/* arguments of find_units */
 typedef struct finding {
   const psdm_code *code;
   const psdmp_compile_object *object;
   psdm_compiled *compiled;
 } finding;
 
-/* loaders know objects by name: one with our descriptor's name, left by others, would be taken for ours but for its
- * key */
+/* loaders know objects by name: the key makes sure that this is not another object left under our descriptor's name */
 static bool find_units(void *library, void *user) {
   const finding *f = user;
   const char *prefix = f->code->options.prefix, *key = function(library, prefix, "%s_unit_%s", "key");

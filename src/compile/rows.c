@@ -1,14 +1,14 @@
-/* rows.c: compiled functions for states that lie as rows, or in any other regular way. */
+/* rows.c: compiled functions for states in rows, or in any other regular layout. */
 #include "compile/compile.h"
 
 enum {
   SLOTS = PSDMP_CODEGEN_IN_COUNT + 3, /* arguments and results of a function */
   /* states at a time: the longest vectors of floats, two of doubles. Longer blocks wait for memory, as nothing is
-   * computed while they are moved */
+   * computed during the copy */
   BLOCK = 16
 };
 
-/* One call under way: arguments first, then results. */
+/* One call: arguments first, then results. */
 typedef struct table {
   const psdm_compiled *compiled;
   const psdmp_compile_unit *unit;
@@ -22,7 +22,7 @@ static const psdmp_compile_unit *unit_of(const psdm_compiled *c, psdm_function f
   return (unsigned)f < PSDM_FUNCTION_COUNT && c->unit[f].there ? &c->unit[f] : NULL;
 }
 
-/* numbers of a state that are moved */
+/* numbers of a state that are copied */
 static size_t width_of(const psdmp_compile_unit *u) {
   size_t width = 0;
   for (int k = 0; k < u->arguments; k++) width += u->argument[k].shared ? 0 : (size_t)u->argument[k].length;
@@ -37,9 +37,9 @@ size_t psdm_compiled_rows_scratch(const psdm_compiled *c, psdm_function f) {
   return u ? c->scratch + block_of(c) * width_of(u) : 0;
 }
 
-/* ---- moving: number k of state i between rows and a block with one line of `count` states per number ---- */
+/* ---- copying: number k of state i between rows and a block with one line of `count` states per number ---- */
 
-/* any strides, and the plain twin of what follows */
+/* any strides, and the reference for the following */
 #define PSDMP_COMPILE_MOVERS(real)                                                                                     \
   static void gather_##real(const psdm_strided *from, int first, int length, size_t begin, size_t end, size_t count,   \
                             real *restrict to) {                                                                       \
@@ -60,14 +60,14 @@ PSDMP_COMPILE_MOVERS(float)
 #undef PSDMP_COMPILE_MOVERS
 
 #if defined(__GNUC__)
-/* rows of doubles, four states and two numbers at a time: pairs that every 64-bit processor turns in its registers */
+/* rows of doubles, four states and two numbers at a time: pairs that every 64-bit processor transposes in registers */
 enum { FOUR = 4 };
 typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 static inline pair pair_at(const double *x) { return *(const pair *)x; }
 static inline void put_pair(double *x, double a, double b) { *(pair *)x = (pair){a, b}; }
 
-/* length and count are constants where this is called, so that nothing is left of the loops */
+/* length and count are constants at the call, so that the loops are unrolled completely */
 static inline __attribute__((always_inline)) void gather_all(const double *restrict x, ptrdiff_t row, int length,
                                                              size_t count, double *restrict to) {
   for (size_t i = 0; i < count; i += FOUR, x += FOUR * row)
@@ -100,7 +100,7 @@ static inline __attribute__((always_inline)) void scatter_all(const double *rest
       x[((ptrdiff_t)i - (ptrdiff_t)count) * row + length - 1] = from[(size_t)(length - 1) * count + i];
 }
 
-/* arms have so many joints */
+/* usual numbers of joints */
 #define PSDMP_COMPILE_LENGTHS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 
 static void gather_rows(const psdm_strided *from, int length, size_t count, double *restrict to) {
@@ -151,7 +151,7 @@ static void move(const table *t, int k, size_t first, size_t count, void *block,
   else scatter_double(block, 0, length, 0, count, count, &at);
 }
 
-/* asks for the rows of a later block while this one is computed: moving alone would wait for memory */
+/* prefetches the rows of a later block while this one is computed: copying alone would wait for memory */
 static void ask_for(const table *t, size_t first, size_t count) {
 #if defined(__GNUC__)
   enum { LINE = 64 };
@@ -179,7 +179,7 @@ static void call(const table *t, size_t count, const void *const *arguments, voi
       psdmp_compile_graph_run(u, t->compiled->single, count, i, arguments, results, scratch);
 }
 
-/* next: states of the block behind this one */
+/* next: states of the following block */
 static void run_block(const table *t, size_t first, size_t count, size_t next, char *block, double *scratch) {
   const void *arguments[PSDMP_CODEGEN_IN_COUNT];
   void *results[3];
@@ -197,7 +197,7 @@ static void run_block(const table *t, size_t first, size_t count, size_t next, c
   for (int k = t->unit->arguments; k < t->slots; k++) move(t, k, first, count, place[k], false);
 }
 
-/* the whole is a structure of arrays as it lies */
+/* whether everything already is a structure of arrays */
 static bool lies_well(const table *t, size_t count) {
   bool well = t->compiled->simd && t->unit->batch;
   for (int k = 0; k < t->slots; k++)

@@ -1,4 +1,4 @@
-/* run_io.c: the system's compiler: where it is, what it is, and one run of it. */
+/* run_io.c: finds, identifies and runs the system's compiler. */
 #define _GNU_SOURCE /* secure_getenv */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static bool is_program(const char *path) {
   return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
 }
 
-/* as a shell would look for it; path has room for PATH_MAX bytes */
+/* searched as by a shell; path has room for PATH_MAX bytes */
 static bool find_program(const char *name, char *path) {
   const char *folders = psdmp_compile_environment("PATH");
   if (strchr(name, '/')) return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && is_program(path);
@@ -72,9 +72,9 @@ psdm_status psdmp_compile_compiler_find(const psdm_compile_options *options, psd
   return command->path ? PSDM_OK : psdmp_base_no_memory("", error);
 }
 
-/* ---- what it is ---- */
+/* ---- identifying it ---- */
 
-/* lines of the first processor in /proc/cpuinfo that say what it is, not how fast it runs just now */
+/* lines of the first processor in /proc/cpuinfo that identify it, without its current speed */
 static void add_processor(psdmp_base_sha256 *hash) {
   static const char *const keys[] = {
       "vendor_id",        "cpu family",  "model",    "stepping", "flags", "CPU implementer",
@@ -93,7 +93,7 @@ void psdmp_compile_compiler_identity(const psdmp_compile_command *command, psdmp
   struct utsname machine = {0};
   for (int k = 0; k < command->words; k++) {
     psdmp_base_sha256_part(hash, command->word[k], strlen(command->word[k]));
-    /* "ccache gcc": gcc counts as well */
+    /* "ccache gcc": gcc counts too */
     if (command->word[k][0] == '-' || !find_program(command->word[k], path) || stat(path, &info)) continue;
     long long what[] = {(long long)info.st_dev, (long long)info.st_ino, (long long)info.st_size,
                         (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
@@ -115,7 +115,7 @@ static int start(const psdmp_compile_command *command, const char *log, pid_t *c
   return failure;
 }
 
-/* first line that names an error, else the first one */
+/* the first line that names an error, else the first one */
 static const char *first_line(const char *log, psdmp_base_arena *arena) {
   enum { LOG_BYTES = 1 << 20 };
   char *text;
@@ -135,7 +135,7 @@ psdm_status psdmp_compile_compiler_run(const psdmp_compile_command *command, con
   char shown[300];
   if (failure)
     return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "cannot be run: %s", strerror(failure));
-  /* a host that ignores SIGCHLD has no state for us: then the object tells */
+  /* with SIGCHLD ignored by the host there is no exit state: then check the object */
   if (!psdmp_base_spawn_wait(child, &state) || (WIFEXITED(state) && WEXITSTATUS(state) == 0)) return PSDM_OK;
   const char *line = first_line(log, arena);
   psdmp_base_quote(line, strlen(line), shown, sizeof shown);
@@ -146,7 +146,7 @@ psdm_status psdmp_compile_compiler_run(const psdmp_compile_command *command, con
                          WEXITSTATUS(state), shown);
 }
 
-/* a new folder that only we may enter */
+/* a new folder that only this user may enter */
 static psdm_status new_folder(char *path, size_t size, psdm_error *error) {
   const char *folder = psdmp_compile_environment("TMPDIR");
   if (!folder || folder[0] != '/') folder = "/tmp";

@@ -5,8 +5,8 @@
  *   Y theta = M(q) qdd_r + S(q, qd) qd_r + g(q),  S by Christoffel's symbols, so that M' - 2 S is skew
  *
  * With V = 1/2 s^T M s + 1/2 d^T Gamma^-1 d, d = theta^ - theta, V' = -s^T Kd s. The velocity torque c(q, v) is a
- * quadratic form in v, and S(q, a) b is the symmetric bilinear form that belongs to it, so three ordinary regressors
- * give Y (polarisation):
+ * quadratic form in v, and S(q, a) b is its symmetric bilinear form, so three ordinary regressors give Y
+ * (polarisation):
  *
  *   S(q, a) b = c(q, (a + b)/2) - c(q, (a - b)/2) */
 #include <math.h>
@@ -56,9 +56,9 @@ static psdm_status sliding_regressor(psdm_controller *c, const double *q, const 
   return status ? status : add_regressor(c, 1, q, still, still);
 }
 
-/* ---- which parameters there are ---- */
+/* ---- the parameters ---- */
 
-/* places for l parameters and a regressor's scratch */
+/* allocates arrays for l parameters and the regressor's scratch */
 static bool place(psdm_controller *c, int l, size_t scratch) {
   psdmp_control_adaptation *a = &c->adaptation;
   psdmp_base_arena *arena = &c->arena;
@@ -89,7 +89,7 @@ static psdm_status set_names(psdm_controller *c, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* by structure: kept columns of the standard regressor are enough, unless assumptions combine them */
+/* by structure: kept columns of the standard regressor suffice, unless assumptions combine them */
 static psdm_status open_chain(psdm_controller *c, const double *pi, psdm_error *error) {
   psdmp_control_adaptation *a = &c->adaptation;
   const psdm_allocator *allocator = c->arena.allocator;
@@ -104,7 +104,7 @@ static psdm_status open_chain(psdm_controller *c, const double *pi, psdm_error *
   return set_names(c, error);
 }
 
-/* by numbers: closed loops have no structure that is known beforehand */
+/* by numbers: closed loops have no structure known in advance */
 static psdm_status closed_loops(psdm_controller *c, const double *pi, psdm_error *error) {
   psdm_base_parameters *params;
   if (psdm_robot_assumptions(c->model))
@@ -119,12 +119,12 @@ static psdm_status closed_loops(psdm_controller *c, const double *pi, psdm_error
   return placed ? set_names(c, error) : psdmp_control_fail(c, PSDM_E_MEMORY, error);
 }
 
-/* ---- how fast they move ---- */
+/* ---- adaptation rates ---- */
 
-/* 0 mass, 1 first moment, 2 second moment or drive inertia: what may be compared */
+/* 0 mass, 1 first moment, 2 second moment or drive inertia: only equal units are compared */
 static int unit_of(const char *name) { return name[0] != 'm' ? 2 : name[1] >= 'x' ? 1 : 0; }
 
-/* |theta|; what is small among its kind counts as a hundredth of the largest, for it may be small by cancellation */
+/* |theta|; at least a hundredth of the largest of its kind, since it may be small by cancellation */
 static void set_scales(psdmp_control_adaptation *a) {
   double largest[3] = {0};
   for (int j = 0; j < a->l; j++) {
@@ -137,8 +137,8 @@ static void set_scales(psdmp_control_adaptation *a) {
   }
 }
 
-/* sum over joints and parameters of (Y_ij scale_j)^2 / kd_i at a motion, in Nm rad/s: what errors of their own size
- * would do */
+/* sum over joints and parameters of (Y_ij scale_j)^2 / kd_i at a motion, in Nm rad/s: the effect of errors of one
+ * scale */
 static psdm_status excitation(psdm_controller *c, const double *q, const double *qd, const double *qdd, double *sum) {
   psdmp_control_adaptation *a = &c->adaptation;
   psdm_status status = base_regressor(c, q, qd, qdd, a->part);
@@ -151,10 +151,9 @@ static psdm_status excitation(psdm_controller *c, const double *q, const double 
   return status;
 }
 
-/* Gamma = gamma l diag(scale^2) / excitation, its mean along the reference: where s follows the torque's error, Kd s
- * = -Y d, errors in units of their scales fall by d' = -gamma H d with H of mean trace l, so that gamma is the mean
- * of all their rates. A reference that stands may excite nothing; unit accelerations where it begins are the least
- * that counts. */
+/* Gamma = gamma l diag(scale^2) / excitation, its mean along the reference: where s follows the torque's error, Kd s =
+ * -Y d, errors in units of their scales decay as d' = -gamma H d with H of mean trace l, so that gamma is the mean of
+ * all their rates. A constant reference may excite nothing; unit accelerations at its start are the minimum. */
 static psdm_status set_rates(psdm_controller *c, double gamma, psdm_error *error) {
   enum { MOMENTS = 64 };
   psdmp_control_adaptation *a = &c->adaptation;
@@ -195,7 +194,7 @@ psdm_status psdmp_control_adaptation_design(psdm_controller *c, const psdm_contr
   for (int j = 0; j < a->l && o->theta; j++) {
     a->start[j] = o->theta[j];
     if (!isfinite(o->theta[j]))
-      return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the estimate of %s does not begin at a finite number",
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the initial estimate of %s is not finite",
                              a->name[j]);
   }
   a->lambda = o->lambda > 0 ? o->lambda : 0.5 * c->bandwidth;
@@ -204,10 +203,9 @@ psdm_status psdmp_control_adaptation_design(psdm_controller *c, const psdm_contr
   return set_rates(c, o->gamma > 0 ? o->gamma : 1, error);
 }
 
-/* ---- the law ---- */
+/* ---- the control law ---- */
 
-/* smooth projection (Pomet, Praly 1992) onto start +- bound scale: in the outer tenth, motion outwards fades to
- * nothing */
+/* smooth projection (Pomet, Praly 1992) onto start +- bound scale: in the outer tenth, outward motion fades to zero */
 static double projected(const psdmp_control_adaptation *a, int j, double theta, double rate) {
   double out = theta - a->start[j], wide = a->bound * a->scale[j], inner = 0.9 * wide;
   if (!(wide > 0) || fabs(out) <= inner || out * rate <= 0) return rate;

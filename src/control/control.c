@@ -1,4 +1,4 @@
-/* control.c: controllers, their options and gains, and the laws that are one line. */
+/* control.c: controllers, their options and gains, and the simple control laws. */
 #include <math.h>
 #include <string.h>
 
@@ -28,10 +28,10 @@ static void add_servo(const psdm_controller *c, const psdm_control_input *in, do
   for (int i = 0; i < c->n; i++) tau[i] += c->kp[i] * (q[i] - in->q[i]) + c->kd[i] * (qd[i] - in->qd[i]);
 }
 
-/* rad/s or m/s: a slower reference stands still, and the sign of its rounding is no friction */
+/* rad/s or m/s: a slower reference stands still, and the sign of its rounding must not cause friction */
 static const double standing = 1e-9;
 
-/* tau += steady friction at the reference's velocity, which is spoilt */
+/* tau += steady friction at the reference's velocity, which is overwritten */
 static void add_friction(const psdm_controller *c, double *tau) {
   double *qd = c->x + c->n;
   if (!c->friction) return;
@@ -81,7 +81,7 @@ static psdm_status feedforward(psdm_controller *c, const psdm_control_input *in,
   return PSDM_OK;
 }
 
-/* the inverse dynamics of the acceleration that makes e'' + kd e' + kp e = 0 */
+/* the inverse dynamics of the acceleration for e'' + kd e' + kp e = 0 */
 static psdm_status computed(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
                             double *rates) {
   (void)states, (void)rates;
@@ -92,8 +92,7 @@ static psdm_status computed(psdm_controller *c, const psdm_control_input *in, co
   return status;
 }
 
-/* Tomei (1991): the motors stand where springs under the weight hold the links at q_d; a rigid joint's spring does
- * not yield */
+/* Tomei (1991): the motors are where springs under gravity hold the links at q_d; rigid joints do not deflect */
 static psdm_status elastic(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
                            double *rates) {
   (void)states, (void)rates;
@@ -104,7 +103,7 @@ static psdm_status elastic(psdm_controller *c, const psdm_control_input *in, con
   return status;
 }
 
-/* ---- what each kind is ---- */
+/* ---- properties of each kind ---- */
 
 static const char *const kinds[PSDM_CONTROL_KINDS] = {
 #define PSDM_CONTROL_ROW(id, name, help) name,
@@ -114,7 +113,7 @@ static const char *const kinds[PSDM_CONTROL_KINDS] = {
 
 static const struct needs {
   law law;
-  bool inertia; /* of the model, whatever the options are */
+  bool inertia; /* of the model, for any options */
   bool state;   /* q and qd */
   bool kp, kd;
 } needs[PSDM_CONTROL_KINDS] = {
@@ -166,7 +165,7 @@ static psdm_status refuse(psdm_error *error, const char *why) {
   return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%s", why);
 }
 
-/* what the options say, for those kinds that ask them; theta is checked where its length is known */
+/* checks the options used by this kind; theta is checked where its length is known */
 static psdm_status check_options(psdm_control_kind kind, int n, const psdm_control_options *o, psdm_error *error) {
   const double *const single[] = {&o->bandwidth, &o->horizon_step, &o->lambda, &o->gamma, &o->bound};
   static const char *const name[] = {"bandwidth", "horizon step", "lambda", "gamma", "bound"};
@@ -207,7 +206,7 @@ psdm_status psdmp_control_fail(const psdm_controller *c, psdm_status status, psd
   return psdmp_base_fail(error, status, NULL, 0, 0, "%s control: %s", kinds[c->kind], psdm_status_text(status));
 }
 
-/* mass (n): the diagonal of M where the reference begins */
+/* mass (n): the diagonal of M at the start of the reference */
 static psdm_status masses(psdm_controller *c, double *mass, psdm_error *error) {
   psdmp_base_arena scratch = {.allocator = c->arena.allocator};
   double *M = PSDMP_BASE_NEW(&scratch, (size_t)c->n * (size_t)c->n, double);
@@ -221,7 +220,7 @@ static psdm_status masses(psdm_controller *c, double *mass, psdm_error *error) {
   return status ? psdmp_control_fail(c, status, error) : PSDM_OK;
 }
 
-/* gains as given; else those of a double pole at the bandwidth, e'' + 2 w e' + w^2 e = 0, for each joint by itself */
+/* gains as given; else a double pole at the bandwidth, e'' + 2 w e' + w^2 e = 0, for each joint separately */
 static psdm_status set_gains(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
   bool default_kp = needs[c->kind].kp && !o->kp, default_kd = needs[c->kind].kd && !o->kd,
        torques = c->kind != PSDM_CONTROL_COMPUTED;
@@ -242,7 +241,7 @@ static void set_springs(psdm_controller *c) {
   }
 }
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 static psdm_status place(psdm_controller *c, psdm_error *error) {
   size_t bytes = psdm_work_bytes(c->model);

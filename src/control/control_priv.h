@@ -1,4 +1,4 @@
-/* control_priv.h: what a controller is made of. Private to the library. */
+/* control_priv.h: data of a controller. Private to the library. */
 #ifndef PSDMP_CONTROL_PRIV_H
 #define PSDMP_CONTROL_PRIV_H
 
@@ -7,8 +7,7 @@
 #include "psdm/model.h"
 #include "psdm/rigid.h"
 
-/* Gains of a regulator: one set where the reference stands, else one at the beginning of each step and one at the
- * end. */
+/* Gains of a regulator: one set for a constant reference, else one at the start of each step and one at the end. */
 typedef struct psdmp_control_regulator {
   int inputs;
   int *joint; /* (inputs) joints that have motors */
@@ -18,16 +17,16 @@ typedef struct psdmp_control_regulator {
   double *deviation;  /* (2n) x - x_d */
 } psdmp_control_regulator;
 
-/* Estimates of the base parameters, and how they move. */
+/* Estimates of the base parameters, and their adaptation. */
 typedef struct psdmp_control_adaptation {
   int l;
-  psdm_model *model;        /* whose base parameters they are; NULL: closed loops, column says it */
+  psdm_model *model;        /* of the base parameters; NULL: closed loops, see column */
   int *column;              /* (l) standard parameter that each keeps */
   const char **name;        /* (l) */
-  double *start;            /* (l) where they begin */
-  double *scale;            /* (l) their size, never zero */
+  double *start;            /* (l) initial values */
+  double *scale;            /* (l) their scale, never zero */
   double *gain;             /* (l) diagonal of Gamma */
-  double lambda, bound;     /* 1/s; half width of what is allowed, in scales, 0: none */
+  double lambda, bound;     /* 1/s; half width of the bounds, in scales, 0: none */
   double *Y, *part;         /* (n x l) */
   double *in;               /* (3n) a state to evaluate the regressor at */
   double *scratch;          /* of the regressor */
@@ -39,32 +38,32 @@ struct psdm_controller {
   psdm_control_kind kind;
   int n;
   const psdm_robot *model;
-  const psdm_motion *reference; /* NULL: it stands at q = 0 */
+  const psdm_motion *reference; /* NULL: constant at q = 0 */
   const psdm_signal *torque;
   bool friction;
   double bandwidth;
   double *kp, *kd; /* (n) */
   double *spring;  /* (n) stiffness, infinite where a joint is rigid */
-  double *x;       /* (3 x n) the reference at the moment */
+  double *x;       /* (3 x n) the reference at the present time */
   double *part;    /* (n) scratch of the laws */
   psdm_work *work;
   psdmp_control_regulator regulator;
   psdmp_control_adaptation adaptation;
 };
 
-/* Where the reference begins, and how long it lasts; 0, 0 where there is none. */
+/* Start and duration of the reference; 0, 0 without one. */
 double psdmp_control_begin(const psdm_controller *c);
 double psdmp_control_duration(const psdm_controller *c);
 
-/* A failure of the model's functions as a sentence. */
+/* Converts a failure of the model's functions to a sentence. */
 psdm_status psdmp_control_fail(const psdm_controller *c, psdm_status status, psdm_error *error);
 
-/* control_lqr.c */
+/* lqr.c */
 psdm_status psdmp_control_regulator_design(psdm_controller *c, const psdm_control_options *options, psdm_error *error);
 psdm_status psdmp_control_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states,
                                            double *tau, double *rates);
 
-/* control_adaptive.c */
+/* adaptive.c */
 psdm_status psdmp_control_adaptation_design(psdm_controller *c, const psdm_control_options *options, psdm_error *error);
 psdm_status psdmp_control_adaptation_torque(psdm_controller *c, const psdm_control_input *in, const double *states,
                                             double *tau, double *rates);

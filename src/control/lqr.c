@@ -1,13 +1,13 @@
 /* lqr.c: u = u_d - K (x - x_d), x = (q; qd), u_d the inverse dynamics of the reference.
  *
- * Where the reference stands, K makes the integral of dx^T Q dx + du^T R du smallest for the linear model there. Along
- * a reference that moves the model depends on time, and K comes from the sum over steps of length h of h (dx^T Q dx +
- * du^T R du), backwards from its end (Kwakernaak, Sivan 1972, section 6.4):
+ * For a constant reference, K minimises the integral of dx^T Q dx + du^T R du for the linear model there. Along a
+ * moving reference the model depends on time, and K comes from the sum over steps of length h of h (dx^T Q dx + du^T R
+ * du), backwards from its end (Kwakernaak, Sivan 1972, section 6.4):
  *
  *   K = (h R + B^T X B)^-1 B^T X A,   X <- h Q + (A - B K)^T X (A - B K) + K^T h R K
  *
- * with A, B sampled exactly from the model in the middle of the step, and X at the end that of going on forever with
- * the model there. */
+ * with A, B sampled exactly from the model in the middle of the step, and X at the end that of the infinite horizon
+ * with the model there. */
 #include <math.h>
 #include <string.h>
 
@@ -18,13 +18,13 @@
 /* sets of gains: two minutes at 5 ms are 24000, and 200000 of KR6 are 115 MB */
 enum { MOST_DEFAULT = 20000, MOST_GAINS = 200000 };
 
-/* What a design needs while it lasts. N = 2n states, m inputs. */
+/* Work space of a design. N = 2n states, m inputs. */
 typedef struct design {
   psdm_controller *c;
   psdmp_base_arena arena;
   psdm_linear *linear;
   int N, m;
-  double *A, *all, *B;   /* (N x N), (N x n) with all joints' motors, (N x m) with those there are */
+  double *A, *all, *B;   /* (N x N), (N x n) with all joints' motors, (N x m) with existing ones */
   double *Ad, *Bd;       /* the same, sampled */
   double *Q, *R;         /* (N x N), (m x m) diagonal; times h where sampled */
   double *X;             /* (N x N) cost to go */
@@ -86,7 +86,7 @@ static psdm_status model_at(design *d, double t) {
   return status;
 }
 
-/* K and X of going on forever with a model; step 0: continuous */
+/* K and X of the infinite horizon with a model; step 0: continuous */
 static psdm_status forever(design *d, const double *A, const double *B, double step, double *K, psdm_error *error) {
   psdm_lqr_info info;
   psdm_status status = psdm_system_lqr(d->N, d->m, A, B, step, d->Q, d->R, d->scratch, K, d->X, NULL, &info);
@@ -115,7 +115,7 @@ static void add_transposed(int rows, int inner, int columns, const double *A, co
       for (int j = 0; j < columns; j++) C[(long)i * columns + j] += A[(long)k * rows + i] * B[(long)k * columns + j];
 }
 
-/* K = (R + B^T X B)^-1 B^T X A; false when numbers run away */
+/* K = (R + B^T X B)^-1 B^T X A; false on overflow */
 static bool step_gains(design *d, double *K) {
   int N = d->N, m = d->m;
   product(N, N, m, d->X, d->Bd, d->XB);
@@ -175,7 +175,7 @@ static psdm_status backwards(design *d, psdm_error *error) {
 
 /* ---- the design ---- */
 
-/* whether the reference differs from its beginning at any of so many moments */
+/* whether the reference differs from its start at any of `count` times */
 static bool moves(psdm_controller *c, double begin, double step, long count) {
   double *now = c->x, *first = c->part;
   psdm_control_reference(c, begin, now);
@@ -188,18 +188,18 @@ static bool moves(psdm_controller *c, double begin, double step, long count) {
   return false;
 }
 
-/* how many sets of gains at which distance; one where the reference stands */
+/* number and spacing of the sets of gains; one for a constant reference */
 static psdm_status set_grid(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
   psdmp_control_regulator *g = &c->regulator;
   double duration = psdmp_control_duration(c),
          step = o->horizon_step > 0 ? o->horizon_step : fmax(0.005, duration / (MOST_DEFAULT - 2));
-  double steps = ceil(duration / step * (1 - 1e-12)); /* 2 s in steps of 0.1 s are 20, rounding or not */
+  double steps = ceil(duration / step * (1 - 1e-12)); /* 2 s in steps of 0.1 s are 20, with or without rounding */
   g->begin = psdmp_control_begin(c);
   g->count = 1;
   g->step = 1;
   if (!(duration > 0)) return PSDM_OK;
   if (!(steps < MOST_GAINS))
-    return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr: gains at %.0f moments; at most %d are accepted",
+    return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr: %.0f sets of gains; at most %d are accepted",
                            steps + 1, MOST_GAINS);
   if (!moves(c, g->begin, duration / steps, (long)steps + 1)) return PSDM_OK;
   g->count = (long)steps + 1;
@@ -217,7 +217,7 @@ static psdm_status place(psdm_controller *c, const psdm_control_options *o, psdm
   if (!g->inputs) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "lqr: no joint has a motor");
   double bytes = 2.0 * sizeof *g->K * (double)g->count * g->inputs * c->n;
   char what[64];
-  psdmp_base_print(what, sizeof what, "lqr: keeping gains at %ld moments", g->count);
+  psdmp_base_print(what, sizeof what, "lqr: keeping %ld sets of gains", g->count);
   psdm_status status = psdmp_base_memory_ask("", what, bytes, psdm_robot_memory(c->model), "", error);
   if (status) return status;
   g->K = PSDMP_BASE_NEW(&c->arena, (size_t)g->count * (size_t)g->inputs * 2 * (size_t)c->n, double);
@@ -245,9 +245,9 @@ psdm_status psdmp_control_regulator_design(psdm_controller *c, const psdm_contro
   return status;
 }
 
-/* ---- the law ---- */
+/* ---- the control law ---- */
 
-/* joints without a motor get nothing, not even what the reference asks of them */
+/* joints without a motor get no torque, not even the reference's */
 psdm_status psdmp_control_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states,
                                            double *tau, double *rates) {
   (void)states, (void)rates;
@@ -257,7 +257,7 @@ psdm_status psdmp_control_regulator_torque(psdm_controller *c, const psdm_contro
   if (status) return status;
   memset(tau, 0, sizeof *tau * (size_t)n);
   for (int i = 0; i < n; i++) g->deviation[i] = in->q[i] - c->x[i], g->deviation[n + i] = in->qd[i] - c->x[n + i];
-  /* between two sets the gains are straight lines in time, beyond the ends those of the ends */
+  /* gains are interpolated linearly in time, and constant beyond the ends */
   double at = fmin(fmax((in->t - g->begin) / g->step, 0), (double)(g->count - 1));
   long k = (long)at < g->count - 1 ? (long)at : g->count > 1 ? g->count - 2 : 0;
   double share = at - (double)k;

@@ -4,8 +4,8 @@
  *
  * Over an interval h between two states, e = (p1 - p0) / h - mean of (tau + dT/dq - g - friction) is the mean of
  * tau_ext, and r1 = a r0 + (1 - a) e with a = exp(-K h) solves dr/dt = K (tau_ext - r) exactly where tau_ext is
- * constant (De Luca, Mattone 2003; Haddadin, De Luca, Albu-Schaeffer 2017). The mean of what is smooth is that of
- * its two ends, an error of order h^2; dry friction changes sign where the straight line of the velocity does. */
+ * constant (De Luca, Mattone 2003; Haddadin, De Luca, Albu-Schaeffer 2017). The mean of smooth terms is that of the two
+ * ends, an error of order h^2; dry friction changes sign where the linearly interpolated velocity does. */
 #include <math.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ size_t psdm_observer_bytes(const psdm_robot *r) {
   return bytes;
 }
 
-/* ---- beginning ---- */
+/* ---- initialisation ---- */
 
 static const psdm_friction no_friction = {.exponent = 1};
 
@@ -58,10 +58,10 @@ static bool find_friction(psdm_observer *o) {
   return true;
 }
 
-/* how the last three torques make up the mean over an interval: oldest first */
+/* weights of the last three torques in the mean over an interval: oldest first */
 static const double shares[2][2][3] = {
-    {{0, 1, 0}, {0, 0.5, 0.5}},            /* from sample to sample: held; straight lines */
-    {{0.5, 0.5, 0}, {0.125, 0.75, 0.125}}, /* from halfway before one to halfway behind it */
+    {{0, 1, 0}, {0, 0.5, 0.5}},            /* from sample to sample: held; linear */
+    {{0.5, 0.5, 0}, {0.125, 0.75, 0.125}}, /* from halfway before a sample to halfway after it */
 };
 
 psdm_status psdm_observer_init(const psdm_robot *r, const psdm_observer_options *options, void *memory, size_t bytes,
@@ -96,11 +96,11 @@ void psdm_observer_restart(psdm_observer *o) {
 
 static double sign(double v) { return (v > 0) - (v < 0); }
 
-/* mean of dry friction while the velocity goes from v0 to v1 in a straight line */
+/* mean of dry friction while the velocity changes linearly from v0 to v1 */
 static double dry_mean(const psdm_friction *f, psdm_friction_kind kind, double v0, double v1) {
   double begin = psdm_friction_dry(f, kind, fabs(v0)), end = psdm_friction_dry(f, kind, fabs(v1));
   if (sign(v0) * sign(v1) >= 0) return sign(v0 + v1) * (begin + end) / 2;
-  /* each direction for its share of the time, between its end and rest */
+  /* each direction for its part of the time, between its end and rest */
   double share = v0 / (v0 - v1), rest = psdm_friction_dry(f, kind, 0);
   return sign(v0) * (share * (begin + rest) - (1 - share) * (end + rest)) / 2;
 }
@@ -131,8 +131,7 @@ static bool all_finite(int n, const double *x) {
   return true;
 }
 
-/* where and how fast the robot is: at the sample, or halfway from the one before it. Bristles begin as steady
- * sliding has them. */
+/* position and velocity: at the sample, or halfway from the one before it. Bristles start in steady sliding. */
 static void place(psdm_observer *o, const double *q, const double *qd, psdmp_control_observed *state) {
   for (int j = 0; j < o->n; j++) {
     state->q[j] = o->differences ? o->q[j] + (q[j] - o->q[j]) / 2 : q[j];
@@ -169,7 +168,7 @@ static psdm_status follow(psdm_observer *o, const double *tau, const psdmp_contr
   return psdmp_control_observer_judge(o, now, next);
 }
 
-/* the sample becomes the last one, and the new state the last state */
+/* makes the sample the last one, and the new state the last state */
 static void keep(psdm_observer *o, const double *q, const double *tau, bool placed) {
   double *oldest = o->torque[0];
   o->torque[0] = o->torque[1], o->torque[1] = oldest;
@@ -185,7 +184,7 @@ static void keep(psdm_observer *o, const double *q, const double *tau, bool plac
 }
 
 psdm_status psdm_observer_step(psdm_observer *o, const double *q, const double *qd, const double *tau, double *r) {
-  int first = o->differences ? 1 : 0; /* sample that has a state */
+  int first = o->differences ? 1 : 0; /* first sample with a state */
   psdmp_control_observed *now = &o->node[0], *next = &o->node[1];
   if (!all_finite(o->n, q) || !all_finite(o->n, tau) || (!o->differences && !all_finite(o->n, qd)))
     return PSDM_E_ARGUMENT;

@@ -5,22 +5,22 @@
 
 #include "psdm/observer.h"
 
-/* The robot at one moment: at a sample, or halfway between two. */
+/* The robot at one time: at a sample, or halfway between two. */
 typedef struct psdmp_control_observed {
   double *q, *qd; /* (n) */
   double *p, *u;  /* (n) momentum; dT/dq - g */
   double *z;      /* (n) LuGre's bristles */
 } psdmp_control_observed;
 
-/* One joint's filter and doubts; computed from the options but for the last two. */
+/* One joint's filter and uncertainties; all but the last two follow from the options. */
 typedef struct psdmp_control_observed_joint {
-  const psdm_friction *friction; /* the robot's; of no force where there is none */
+  const psdm_friction *friction; /* the robot's; zero if there is none */
   double blend;                  /* 1 - a = 1 - exp(-K / rate) */
-  double variance;               /* of r: torque's noise and the model's doubt */
+  double variance;               /* of r: noise of the torque and uncertainty of the model */
   double velocity, amplify;      /* variance of qd's error; variance of r per variance of p */
-  double rest;                   /* rad/s below which dry friction is not known */
-  double own;                    /* threshold of the caller's; NAN: none */
-  double sd, allowance;          /* of r at the last state; what friction near rest may be off by, through the filter */
+  double rest;                   /* rad/s below which dry friction is unknown */
+  double own;                    /* the caller's threshold; NAN: none */
+  double sd, allowance;          /* of r at the last state; possible error of friction near rest, through the filter */
 } psdmp_control_observed_joint;
 
 struct psdm_observer {
@@ -33,15 +33,15 @@ struct psdm_observer {
   bool differences;
   bool flagged, uncertain; /* sigma was given, velocity_noise was */
   double share[3];         /* of the last three torques in the mean over an interval, oldest first */
-  /* standard deviations that are taken for a collision; the same of the sum of their squares, */
+  /* standard deviations that count as a collision; the same of the sum of their squares, */
   double z, squares;
-  double spread;                       /* by what that is larger because joints share noise, at the last state */
-  double statistic;                    /* share of what raises the flag */
-  long hold, left;                     /* samples for which the flag stays up, and how many of them are left */
-  int hit;                             /* joint that raised it */
-  int samples;                         /* since the beginning, as far as it matters: 0 to 2 */
+  double spread;                       /* its increase because joints share noise, at the last state */
+  double statistic;                    /* share of the level that sets the flag */
+  long hold, left;                     /* samples for which the flag stays set, and how many remain */
+  int hit;                             /* joint that set it */
+  int samples;                         /* since the start, as far as it matters: 0 to 2 */
   psdmp_control_observed_joint *joint; /* (n) */
-  psdmp_control_observed node[2];      /* the last state, and the one that is being made */
+  psdmp_control_observed node[2];      /* the last state, and the new one */
   double *torque[2];                   /* (n) of the last two samples, older first */
   double *q;                           /* (n) of the last sample */
   /* (n) external torque; its mean over the last interval; the part of friction that was dry */
@@ -49,14 +49,14 @@ struct psdm_observer {
   double *scratch; /* (n x n) */
 };
 
-/* What the options may be, of n joints; and what follows from them. */
+/* Checks the options for n joints, and computes what follows from them. */
 bool psdmp_control_observer_acceptable(int n, const psdm_observer_options *options);
 void psdmp_control_observer_tune(psdm_observer *o, const psdm_observer_options *options);
 
-/* No flag, no allowance. */
+/* Clears flag and allowances. */
 void psdmp_control_observer_calm(psdm_observer *o);
 
-/* After r has gone on from one state to the next: allowances, standard deviations and the flag. */
+/* After a step of r: updates allowances, standard deviations and the flag. */
 psdm_status psdmp_control_observer_judge(psdm_observer *o, const psdmp_control_observed *now,
                                          const psdmp_control_observed *next);
 

@@ -5,14 +5,14 @@
  *   noise of velocities  A sum over i of M_ji^2 s_i^2,          A = 2 (1 - a)^2 / (1 + a) / h^2
  *                        of differences                         A = (1 - a)^2 (1 + (2 - a)^2 + (1 - a)^3 / (1 + a))
  *                                                               / (2 h^2)
- *   doubt of the model   as it is: constant for as long as the filter remembers
- *   dry friction         where it is not known, its error is bounded; the bound goes through the same filter
+ *   model uncertainty    unchanged: constant over the filter's memory
+ *   dry friction         where it is unknown, its error is bounded; the bound passes through the same filter
  *
- * The first is the variance of a first-order filter's answer to a stationary noise (Box, Jenkins, Time Series
- * Analysis, ch. 3), the second sums the squares of its answer to one disturbed sample; docs/observer.md derives
- * them. The three variances add up. The bound of friction is taken off |r|, and what remains is looked at twice at
- * every sample, each time with half of the false alarms that are accepted: joint by joint, where the sum over joints
- * and samples bounds them whatever depends on what (Bonferroni), and as a sum of squares over the joints. */
+ * The first is the variance of a first-order filter's response to stationary noise (Box, Jenkins, Time Series Analysis,
+ * ch. 3), the second sums the squares of its response to one disturbed sample; docs/observer.md derives them. The three
+ * variances add up. The bound of friction is subtracted from |r|, and the rest is tested twice at every sample, each
+ * time with half of the accepted false alarms: joint by joint, where the sum over joints and samples is a bound under
+ * any dependence (Bonferroni), and as a sum of squares over the joints. */
 #include <float.h>
 #include <math.h>
 
@@ -20,7 +20,7 @@
 
 static const double BANDWIDTH = 100, REST = 0.01, FALSE_ALARMS = 0.1, HOLD = 0.1;
 
-/* ---- what the options say ---- */
+/* ---- from the options ---- */
 
 static bool within(int n, const double *x, double least) {
   for (int i = 0; x && i < n; i++)
@@ -41,7 +41,7 @@ static double or_else(double x, double otherwise) { return x > 0 ? x : otherwise
 
 static double square(double x) { return x * x; }
 
-/* variance of r per variance of a torque that is correlated over c samples: S in closed form, which is 0 at c = 1 */
+/* variance of r per variance of a torque correlated over c samples: S in closed form, which is 0 at c = 1 */
 static double torque_gain(double blend, double c) {
   double a = 1 - blend, forgotten = -expm1(c * log1p(-blend)); /* 1 - a^c */
   double S = a / blend - a * forgotten / (c * square(blend));
@@ -55,7 +55,7 @@ static double momentum_gain(double blend, double rate, bool differences) {
   return square(blend / h) * (1 + square(1 + blend) + blend * square(blend) / (1 + a)) / 2;
 }
 
-/* how often a sum of n squares of normal numbers is beyond x (Abramowitz, Stegun, 26.4.4 and 26.4.5) */
+/* probability that a sum of n squares of normal numbers exceeds x (Abramowitz, Stegun, 26.4.4 and 26.4.5) */
 static double beyond(int n, double x) {
   double y = x / 2, sum = n % 2 ? erfc(sqrt(y)) : 0,
          term = exp(-y) * (n % 2 ? 2 * sqrt(y / 3.14159265358979323846) : 1);
@@ -63,9 +63,9 @@ static double beyond(int n, double x) {
   return sum;
 }
 
-/* where that is as seldom as is accepted; it falls from 1 */
+/* the x where it has the accepted value; it falls from 1 */
 static double quantile(int n, double accepted) {
-  double low = 0, high = 1480; /* behind it exp(-x / 2) is no longer a number */
+  double low = 0, high = 1480; /* beyond it exp(-x / 2) underflows */
   for (int k = 0; k < 100; k++) {
     double middle = (low + high) / 2;
     *(beyond(n, middle) > accepted ? &low : &high) = middle;
@@ -74,7 +74,7 @@ static double quantile(int n, double accepted) {
 }
 
 void psdmp_control_observer_tune(psdm_observer *o, const psdm_observer_options *s) {
-  /* of either kind at one sample */
+  /* of either test at one sample */
   const double looks = 3600 * s->rate, accepted = or_else(s->false_alarms, FALSE_ALARMS) / looks / 2;
   o->flagged = s->sigma != NULL, o->uncertain = s->velocity_noise != NULL;
   o->z = sqrt(quantile(1, accepted / o->n)), o->squares = quantile(o->n, accepted);
@@ -98,25 +98,25 @@ void psdmp_control_observer_calm(psdm_observer *o) {
   for (int j = 0; j < o->n; j++) o->joint[j].allowance = 0, o->joint[j].sd = sqrt(o->joint[j].variance);
 }
 
-/* Near rest the true dry friction may be anything up to its most, in either direction, and the model said something:
- * the difference is bounded by both together. Near: slower than is told apart from rest, or so near that the next
+/* Near rest the true dry friction may have any value up to its maximum, in either direction, and the model predicted
+ * one: the difference is bounded by both together. Near: too slow to distinguish from rest, or so slow that the next
  * sample may change direction. */
-static double friction_doubt(const psdm_observer *o, int j, double v0, double v1) {
+static double friction_error(const psdm_observer *o, int j, double v0, double v1) {
   const psdmp_control_observed_joint *x = &o->joint[j];
   double slowest = v0 * v1 > 0 ? fmin(fabs(v0), fabs(v1)) : 0;
   return slowest > x->rest + fabs(v1 - v0) ? 0 : psdm_friction_most(x->friction, o->kind) + fabs(o->dry[j]);
 }
 
-/* covariance of momenta that the velocities' noise leads to, between two joints */
+/* covariance of two joints' momenta from the velocities' noise */
 static double shared(const psdm_observer *o, const double *M, int i, int j) {
   double sum = 0;
   for (int k = 0; k < o->n; k++) sum += M[(long)i * o->n + k] * o->joint[k].velocity * M[(long)j * o->n + k];
   return sum * sqrt(o->joint[i].amplify * o->joint[j].amplify);
 }
 
-/* Standard deviations with the velocities' noise, which one joint shares with others: a sum of squares spreads no
- * more than one of independent numbers whose variance is the largest eigenvalue of their correlations, and that is
- * no larger than the largest sum of a row (Gershgorin). */
+/* Standard deviations with the velocities' noise, which joints share: a sum of squares spreads no more than one of
+ * independent numbers whose variance is the largest eigenvalue of their correlations, and that is no larger than the
+ * largest row sum (Gershgorin). */
 static psdm_status add_velocities(psdm_observer *o, const double *q) {
   const double *M = o->scratch;
   psdm_status status = psdm_mass(o->robot, o->work, q, o->scratch);
@@ -135,13 +135,13 @@ static psdm_status add_velocities(psdm_observer *o, const double *q) {
 
 static bool own_rule(const psdm_observer *o, int j) { return !isnan(o->joint[j].own); }
 
-/* what r may reach without dry friction */
+/* possible r without dry friction */
 static double reach(const psdm_observer *o, int j) {
   if (own_rule(o, j)) return o->joint[j].own;
   return o->flagged ? o->z * o->joint[j].sd : INFINITY;
 }
 
-/* the share of what is needed for the flag, joint by joint and all together; the joint that stands out most */
+/* the largest ratio to the flag's level, joint by joint and all together; the most prominent joint */
 static double look(const psdm_observer *o, int *joint) {
   double most = 0, sum = 0;
   bool together = o->flagged;
@@ -161,7 +161,7 @@ psdm_status psdmp_control_observer_judge(psdm_observer *o, const psdmp_control_o
   if (status) return status;
   for (int j = 0; j < o->n; j++) {
     psdmp_control_observed_joint *x = &o->joint[j];
-    x->allowance += x->blend * (friction_doubt(o, j, now->qd[j], next->qd[j]) - x->allowance);
+    x->allowance += x->blend * (friction_error(o, j, now->qd[j], next->qd[j]) - x->allowance);
   }
   o->statistic = look(o, &joint);
   o->left -= o->left > 0;
@@ -198,6 +198,6 @@ void psdm_observer_doubt(int n, int base, const double *Y, const double *covaria
     double sum = 0;
     for (int k = 0; k < base; k++)
       for (int l = 0; l < base; l++) sum += y[k] * covariance[(long)k * stride + l] * y[l];
-    sd[i] = sqrt(fmax(sum, 0)); /* rounding may leave less than nothing */
+    sd[i] = sqrt(fmax(sum, 0)); /* rounding may make it negative */
   }
 }

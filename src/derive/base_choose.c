@@ -1,7 +1,7 @@
-/* base_choose.c: base parameters among the columns of a matrix, link by link as the recursion over bodies chooses them.
+/* base_choose.c: base parameters among the columns of a matrix, link by link as in the recursion over bodies.
  *
- * What the columns of lower links leave of a link's own columns has the row space that base_recursion.c calls T: so
- * samples, dense systems and the recursion decide alike. */
+ * The remainder of a link's own columns after projecting out those of lower links has the row space that
+ * base_recursion.c calls T: so samples, dense systems and the recursion make the same choice. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum { WIDE = PSDMP_ROBOT_STANDARD + 1 };
 
 typedef struct chooser {
   const psdmp_derive_link_columns *of;
-  double *E; /* (rows x columns) what is left of every column */
+  double *E; /* (rows x columns) remainder of every column */
   double *Q; /* (rows x columns) orthonormal, one per kept column */
   double *U; /* (columns x columns) column k: the k-th kept column over Q */
   psdmp_derive_link_choice *out;
@@ -24,7 +24,7 @@ static double dot(int n, const double *a, const double *b) {
   return sum;
 }
 
-/* takes out of x what Q has of it, twice */
+/* subtracts from x its part in Q, twice */
 static void project(const chooser *c, double *x) {
   int rows = c->of->rows;
   for (int pass = 0; pass < 2; pass++)
@@ -66,7 +66,7 @@ static int shrink(const chooser *c, int width, const int *column, double *R) {
   return found;
 }
 
-/* one link: its rank, the columns that are kept, their directions */
+/* one link: its rank, the kept columns, their directions */
 static void choose_link(chooser *c, int width, const int *column) {
   double R[WIDE * WIDE], T[WIDE * WIDE], beta[WIDE * WIDE], scratch[WIDE * (2 * WIDE + 1)], kept, dropped;
   int order[WIDE], keep[WIDE], rows = c->of->rows;
@@ -82,7 +82,7 @@ static void choose_link(chooser *c, int width, const int *column) {
   for (int k = 0; k < rank; k++) {
     double *x = c->Q + (long)c->out->rank * rows;
     memcpy(x, c->E + (long)column[keep[k]] * rows, sizeof *x * (size_t)rows);
-    /* what is left may be tiny: only after its length is 1 does taking out the rest of the others help */
+    /* the remainder may be tiny: subtracting the rest of the others helps only once its length is 1 */
     for (int pass = 0; pass < 2; pass++) {
       project(c, x);
       double left = sqrt(dot(rows, x, x));
@@ -92,13 +92,13 @@ static void choose_link(chooser *c, int width, const int *column) {
   }
 }
 
-/* U beta = shares for every column that is not kept; a share that is rounding becomes zero here, so that those after
- * it make up for it */
+/* U beta = shares for every column that is not kept; a share at rounding level becomes zero here, so that the later
+ * ones compensate for it */
 static void set_beta(chooser *c) {
   int rows = c->of->rows, columns = c->of->columns, rank = c->out->rank;
   double size = 0;
   for (long i = 0; i < (long)rows * columns; i++) size = fmax(size, fabs(c->of->A[i]));
-  double *u = c->E; /* no longer needed */
+  double *u = c->E; /* E is no longer needed */
   for (int k = 0; k < rank; k++) {
     const double *x = c->of->A + (long)c->out->kept[k] * rows;
     for (int i = 0; i <= k; i++) c->U[(long)k * columns + i] = dot(rows, x, c->Q + (long)i * rows);

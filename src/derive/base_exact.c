@@ -1,11 +1,11 @@
-/* base_exact.c: base parameters from the structure, without the functions of the model. */
+/* base_exact.c: base parameters from the structure, without the model's functions. */
 #include <math.h>
 #include <string.h>
 
 #include "derive/collect_priv.h"
 #include "psdm/base_parameters.h"
 
-/* a model that has no functions */
+/* a model without functions */
 static bool shape(const psdm_robot *r, psdm_model *m) {
   m->P_start = PSDMP_BASE_NEW(&m->arena, 1, long);
   if (!m->P_start || !psdmp_derive_shape(r, m)) return false;

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* what is handed out, and the memory behind it */
+/* the result, and the memory behind it */
 typedef struct holder {
   psdm_base_parameters params;
   psdmp_base_arena arena;
-  int *kept, *dropped; /* the same arrays, to write */
+  int *kept, *dropped; /* the same arrays, writable */
   double *T, *R, *sigma, *V2N, *V1, *beta;
   double *unit;        /* (columns) of psdmp_derive_samples */
   unsigned char *fate; /* (standard) */
@@ -30,7 +30,7 @@ static double *copy_of(psdmp_base_arena *arena, const matrix *m) {
   return copy;
 }
 
-/* ---- the three diagonals and the rank that each shows ---- */
+/* ---- the three diagonals and their ranks ---- */
 
 /* tau = r eps max|x|, and how many are above */
 static void decide(const double *x, int count, int rows, double *tau, int *rank) {
@@ -47,16 +47,16 @@ static int compare_sizes(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
-/* how clearly the rank-th differs from the next */
+/* how clearly the rank-th exceeds the next */
 static double gap_at(const double *x, int count, int rank, double *sorted) {
   memcpy(sorted, x, sizeof *x * (size_t)count);
   qsort(sorted, (size_t)count, sizeof *sorted, compare_sizes);
   return rank < count && rank > 0 && sorted[rank] != 0 ? fabs(sorted[rank - 1] / sorted[rank]) : INFINITY;
 }
 
-/* QR without pivoting, column by column (Gram-Schmidt, twice): R_ii is what is left of column i. A column with
- * nothing left gives no direction, or its rounding would pose as one: noise of exact geometry is not random. A is
- * spoilt. */
+/* QR without pivoting, column by column (Gram-Schmidt, twice): R_ii is the remainder of column i. A column with a
+ * negligible remainder gives no direction, as its rounding would count as one: noise of exact geometry is not random. A
+ * is overwritten. */
 static void diagonal_of_R(int r, int c, double *A, double nothing, double *R) {
   int found = 0;
   for (int i = 0; i < c; i++) {
@@ -88,7 +88,7 @@ static bool factorise(holder *h, matrix *m, psdmp_base_arena *scratch) {
   for (int i = 0; i < m->c; i++) h->T[i] = A[(long)i * m->r + i];
   decide(h->T, m->c, m->r, &p->tau[0], &p->ranks[0]);
   decide(h->sigma, m->c, m->r, &p->tau[2], &p->ranks[2]);
-  /* T shows the gap; its middle is the safest place to tell R's two groups apart */
+  /* T shows the gap; its middle is the safest threshold for R */
   int b = p->ranks[0];
   p->tau[1] = b && b < m->c ? sqrt(fabs(h->T[b - 1]) * fmax(fabs(h->T[b]), 1e-2 * p->tau[0])) : p->tau[0];
   diagonal_of_R(m->r, m->c, B, p->tau[1], h->R);
@@ -98,7 +98,7 @@ static bool factorise(holder *h, matrix *m, psdmp_base_arena *scratch) {
   return true;
 }
 
-/* ---- which columns stay ---- */
+/* ---- which columns are kept ---- */
 
 static void split(holder *h, const bool *keep, int c) {
   int kept = 0, dropped = 0;
@@ -108,7 +108,7 @@ static void split(holder *h, const bool *keep, int c) {
   }
 }
 
-/* QR: a column that depends on those before it has R_ii = 0. The pivoted T counts how many there are. */
+/* QR: a column that depends on those before it has R_ii = 0. The pivoted T gives their number. */
 static void choose_by_R(const holder *h, int c, int rank, bool *keep) {
   for (int k = 0; k < rank; k++) {
     int best = -1;
@@ -118,7 +118,7 @@ static void choose_by_R(const holder *h, int c, int rank, bool *keep) {
   }
 }
 
-/* rows of V2, from the last, that are independent of those already taken; at most c - b of them stay unkept */
+/* rows of V2, from the last, that are independent of those already taken; at most c - b of them are not kept */
 static int pick_rows(const matrix *m, int rank, double tolerance, double *basis, bool *keep) {
   int c = m->c, width = c - rank, found = 0;
   for (int i = c - 1; i >= 0; i--) {
@@ -142,8 +142,8 @@ static int pick_rows(const matrix *m, int rank, double tolerance, double *basis,
   return found;
 }
 
-/* SVD: starting from the last row of V2, the first regular V22, eq. (26). Rows of unchanged parameters are zero to
- * the precision of V2, eps sigma_1 / sigma_b; 1e-7 lies well between those and what short links leave. */
+/* SVD: starting from the last row of V2, the first regular V22, eq. (26). Rows of unchanged parameters are zero to the
+ * precision of V2, eps sigma_1 / sigma_b; 1e-7 lies well between those and the rows of short links. */
 static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_base_arena *scratch) {
   double *basis = PSDMP_BASE_NEW(scratch, (long)(m->c - rank + 1) * (m->c - rank + 1), double);
   if (!basis) return false;
@@ -152,8 +152,8 @@ static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_base_arena 
   return false;
 }
 
-/* as the structure chooses, link by link: it prefers the same columns, unless shares grew without bounds. False: out
- * of memory. */
+/* the structure's choice, link by link: it prefers the same columns, unless shares grew without bounds. False: out of
+ * memory. */
 static bool choose_by_links(const psdm_robot *r, const psdmp_derive_samples *samples, int rank, bool *keep, bool *found,
                             psdmp_base_arena *scratch) {
   int rows = samples->rows, columns = samples->columns;
@@ -198,7 +198,7 @@ static bool beta_by_V(holder *h, const matrix *m, psdmp_base_arena *scratch) {
   return true;
 }
 
-/* ---- what is told about the answer ---- */
+/* ---- figures about the answer ---- */
 
 /* V2 N with a random N, and V1 by rows */
 static void show_V(holder *h, const matrix *m) {
@@ -212,8 +212,7 @@ static void show_V(holder *h, const matrix *m) {
   memcpy(h->V1, m->V, sizeof *h->V1 * (size_t)b * (size_t)c);
 }
 
-/* entries that are nothing beside the largest of their column become zero; then from units of the reach to the
- * robot's */
+/* sets entries to zero that are negligible in their column; then converts from units of the reach to the robot's */
 static void clean_beta(holder *h) {
   int b = h->params.rank, e = h->params.columns - b;
   for (int k = 0; k < e; k++) {
@@ -238,7 +237,7 @@ static void set_fates(holder *h) {
   }
 }
 
-/* room for the answer: c columns are known, the rank is not */
+/* allocates the answer: c columns are known, the rank is not */
 static bool make_room(holder *h, int c) {
   psdm_base_parameters *p = &h->params;
   psdmp_base_arena *arena = &h->arena;
@@ -286,7 +285,7 @@ static int parameter_of(const void *answer, int j) {
   return p->column[p->kept[j]];
 }
 
-/* the regressor's kept columns times theta, against the whole of it */
+/* compares the regressor's kept columns times theta with the full torque */
 static psdm_status check(const psdm_robot *r, const psdm_base_parameters_options *o, holder *h,
                          psdmp_base_arena *scratch, psdm_error *error) {
   const psdm_derive_options assume = {.assume_count = o->assume_count, .assume = o->assume};

@@ -1,4 +1,4 @@
-/* base_numeric_lapack.c: the factorisations of LAPACK, with memory from our arenas. */
+/* base_numeric_lapack.c: LAPACK's factorisations, with memory from our arenas. */
 #include <lapacke.h>
 
 #include "derive/base_numeric_priv.h"
@@ -12,7 +12,7 @@ bool psdmp_derive_lapack_qr(psdmp_base_arena *arena, int rows, int columns, doub
 
 bool psdmp_derive_lapack_qr_pivoted(psdmp_base_arena *arena, int rows, int columns, double *A) {
   double size = 0, *tau = PSDMP_BASE_NEW(arena, columns, double);
-  lapack_int *pivot = PSDMP_BASE_NEW(arena, columns, lapack_int); /* zero: every column is free to move */
+  lapack_int *pivot = PSDMP_BASE_NEW(arena, columns, lapack_int); /* zero: every column may move */
   if (!tau || !pivot || LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, A, rows, pivot, tau, &size, -1))
     return false;
   double *work = PSDMP_BASE_NEW(arena, (int)size, double);

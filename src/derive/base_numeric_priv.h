@@ -7,12 +7,13 @@
 
 /* ---- samples ---- */
 
-/* W over the columns that are not zero. */
+/* W over the nonzero columns. */
 typedef struct psdmp_derive_samples {
   int rows, columns;
-  int *column;  /* (columns) standard parameters, in keep order */
-  double *W;    /* column-major (rows x columns), in units of the reach */
-  double *unit; /* (columns) the reach to the length degree of each: W over these is what a standard parameter does */
+  int *column; /* (columns) standard parameters, in keep order */
+  double *W;   /* column-major (rows x columns), in units of the reach */
+  /* (columns) the reach to the power of the length degree: W over these is the effect of a standard parameter */
+  double *unit;
   double spread_random, spread;
 } psdmp_derive_samples;
 
@@ -27,13 +28,13 @@ bool psdmp_derive_lapack_qr(psdmp_base_arena *arena, int rows, int columns, doub
 /* The same with columns exchanged so that the diagonal descends. */
 bool psdmp_derive_lapack_qr_pivoted(psdmp_base_arena *arena, int rows, int columns, double *A);
 
-/* Singular values (columns), descending, and V (columns x columns) by column. rows >= columns; A is spoilt. */
+/* Singular values (columns), descending, and V (columns x columns) by column. rows >= columns; A is overwritten. */
 bool psdmp_derive_lapack_svd(psdmp_base_arena *arena, int rows, int columns, double *A, double *sigma, double *V);
 
-/* X with A X = B, A (n x n), B (n x count) becomes X; A is spoilt. False also when A is singular. */
+/* X with A X = B, A (n x n), B (n x count) becomes X; A is overwritten. False also when A is singular. */
 bool psdmp_derive_lapack_solve(psdmp_base_arena *arena, int n, int count, double *A, double *B);
 
-/* The same for an upper triangle A with that many rows in storage. */
+/* The same for an upper triangle A stored with `stored` rows. */
 bool psdmp_derive_lapack_solve_upper(int n, int count, const double *A, int stored, double *B, int stored_b);
 
 #endif

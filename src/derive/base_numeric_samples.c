@@ -1,8 +1,8 @@
 /* base_numeric_samples.c: the matrix W of samples (Gautier 1991, eq. (6), (9), (12)), and samples that scale it well.
  *
- * The error of an entry of W is proportional to its size, so a good W has entries of one size: the paper searches
- * for samples that reduce S = max|W_ij| / min|W_ij|, row by row, and so does this, by accepting random steps that
- * help. Lengths are measured with the robot's reach, so that a robot in millimetres has the same W as in metres. */
+ * The error of an entry of W is proportional to its size, so a good W has entries of one size: the paper searches for
+ * samples that reduce S = max|W_ij| / min|W_ij|, row by row, and so does this, by accepting random steps that help.
+ * Lengths are in units of the robot's reach, so that a robot in millimetres has the same W as in metres. */
 #include <math.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@ typedef struct sampler {
   const psdmp_derive_restriction *assumed;
   int S, n, height;     /* standard parameters, joints, rows of one sample */
   int variables;        /* numbers in [-1, 1] that make a sample */
-  double *scale;        /* (4 n) what they are multiplied by, as q, qd, qdd or two states */
-  double *unit, *force; /* (S) the reach to the length degree of each column; (n) what a row is multiplied by */
+  double *scale;        /* (4 n) their scales, as q, qd, qdd or two states */
+  double *unit, *force; /* (S) the reach to the power of each column's length degree; (n) the scale of a row */
   double *state, *zero; /* (4 n), (n) */
   double *raw, *other;  /* (height x S) before assumptions; energies of the other state */
   double *J, *Y;        /* (6 x n), (n x S) */
@@ -27,8 +27,8 @@ typedef struct sampler {
 
 /* ---- one sample ---- */
 
-/* (a.qd)^2 / 2 of each drive; where loops close, a changes with q, and the column a (a.qd) of the torques at rest
- * has it */
+/* (a.qd)^2 / 2 of each drive; with closed loops a changes with q, and is obtained from the column a (a.qd) of the
+ * torques at rest */
 static psdm_status drive_energies(const sampler *s, const double *q, const double *qd, double *row) {
   const psdm_robot *r = s->robot;
   psdm_status status = r->closure && r->drives ? psdm_regressor_standard(r, s->work, q, s->zero, qd, s->Y) : PSDM_OK;
@@ -67,7 +67,7 @@ static psdm_status energy_row(const sampler *s, const double *q, const double *q
   return drive_energies(s, q, qd, row + (long)PSDMP_ROBOT_STANDARD * r->bodies);
 }
 
-/* the sample's rows over the standard parameters that assumptions leave, (height x S); fails where a loop does not
+/* the sample's rows over the standard parameters left by assumptions, (height x S); fails where a loop does not
  * close */
 static psdm_status evaluate(const sampler *s, const double *x, double *rows) {
   int n = s->n;
@@ -78,7 +78,7 @@ static psdm_status evaluate(const sampler *s, const double *x, double *rows) {
   if (s->kind == PSDM_SAMPLE_H) {
     status = energy_row(s, q, second, to);
     if (!status) status = energy_row(s, third, third + n, s->other);
-    for (int k = 0; k < s->S; k++) to[k] -= s->other[k]; /* constants vanish */
+    for (int k = 0; k < s->S; k++) to[k] -= s->other[k]; /* constants cancel */
   } else {
     bool still = s->kind == PSDM_SAMPLE_D0;
     status = psdm_regressor_standard(s->robot, s->work, q, still ? s->zero : second, still ? second : third, to);
@@ -94,8 +94,8 @@ static psdm_status evaluate(const sampler *s, const double *x, double *rows) {
   return PSDM_OK;
 }
 
-/* angles over a whole turn, lengths in units of the robot's own, rates of a few rad/s for a robot of a metre:
- * gravity is as large in each of its units */
+/* angles over a full turn, lengths in units of the robot's own, rates of a few rad/s for a robot of one metre: gravity
+ * has size one in its units */
 static void set_scales(sampler *s, double reach) {
   const psdm_robot *r = s->robot;
   static const double size[3][MAX_STATE] = {
@@ -139,11 +139,11 @@ static psdm_status start(sampler *s, const psdm_robot *r, const psdm_base_parame
 
 /* ---- scaling ---- */
 
-/* which entries of a sample are not zero by structure, and how large they are */
+/* which entries of a sample are nonzero by structure, and their size */
 typedef struct pattern {
   int entries; /* height x S */
   bool *there;
-  double size; /* a usual largest entry */
+  double size; /* a typical largest entry */
 } pattern;
 
 static void spread_of(const pattern *p, const double *rows, double *low, double *high) {
@@ -154,7 +154,7 @@ static void spread_of(const pattern *p, const double *rows, double *low, double 
   }
 }
 
-/* log S of one sample, and a little for leaving the usual size, so that samples agree with each other */
+/* log S of one sample, with a small penalty for leaving the typical size, so that samples match each other */
 static double badness(const pattern *p, const double *rows) {
   double low = INFINITY, high = 0;
   spread_of(p, rows, &low, &high);
@@ -166,7 +166,7 @@ static double badness(const pattern *p, const double *rows) {
 static void improve(const sampler *s, const pattern *p, uint64_t *seed, int tries, double *x, double *rows,
                     double *trial_x, double *trial_rows) {
   double best = badness(p, rows), step = 0.3;
-  for (int t = 0; t < tries && best > log(20); t++) { /* the paper takes a row at S = 10 */
+  for (int t = 0; t < tries && best > log(20); t++) { /* the paper accepts a row at S = 10 */
     for (int i = 0; i < s->variables; i++) {
       trial_x[i] = x[i] + step * psdmp_base_random(seed, -1, 1);
       if (fabs(trial_x[i]) > 1) trial_x[i] = copysign(2 - fabs(trial_x[i]), trial_x[i]);
@@ -188,7 +188,7 @@ typedef struct draw {
   double *rows; /* (samples x height x S) */
 } draw;
 
-/* a random sample at which the robot exists; a closed loop may need a few tries */
+/* a random sample at which the robot's loops close; may need a few tries */
 static psdm_status draw_one(const sampler *s, uint64_t *seed, double *x, double *rows, psdm_error *error) {
   psdm_status status = PSDM_OK;
   for (int t = 0; t < 500; t++) {
@@ -213,8 +213,7 @@ static psdm_status find_pattern(const sampler *s, const draw *d, pattern *p, psd
     sum += high;
   }
   p->size = sum / d->samples;
-  /* rounding is 1e-16 of the largest; a real entry that is small in every sample does not occur at lengths above
-   * 1e-4 of the reach */
+  /* rounding is 1e-16 of the largest; no genuine entry is small in every sample for lengths above 1e-4 of the reach */
   for (int k = 0; k < d->samples; k++)
     for (int i = 0; i < p->entries; i++) p->there[i] |= fabs(d->rows[(long)k * p->entries + i]) > 1e-12 * largest;
   return PSDM_OK;
@@ -226,7 +225,7 @@ static double spread_all(const draw *d, const pattern *p) {
   return high > 0 && low > 0 ? high / low : INFINITY;
 }
 
-/* columns that some row has, in keep order, as a matrix */
+/* the columns that are nonzero in some row, in keep order, as a matrix */
 static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_base_arena *arena,
                      psdmp_derive_samples *out) {
   int *order = PSDMP_BASE_NEW(arena, s->S, int);
@@ -251,12 +250,12 @@ static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_ba
 
 static psdm_status take(sampler *s, const psdm_base_parameters_options *o, psdmp_base_arena *arena,
                         psdmp_derive_samples *out, psdm_error *error) {
-  /* twice as many rows as columns: then QR without pivoting has room for the noise of the columns that it leaves out */
+  /* twice as many rows as columns: QR without pivoting then has room for the noise of the columns it leaves out */
   draw d = {.samples = (2 * s->S + s->height - 1) / s->height + 2};
   pattern p = {.entries = s->height * s->S};
   uint64_t seed = 5;
-  /* of the matrix: its samples, itself, its factors and what they are solved with (17 times, measured with 64 and
-   * 100 joints) */
+  /* bytes of the samples, the matrix, its factors and the solution's work space (17 times, measured with 64 and 100
+   * joints) */
   psdm_status fits = psdmp_base_memory_ask(s->robot->file, "the matrix of samples",
                                            17.0 * sizeof(double) * d.samples * s->height * s->S, s->robot->memory,
                                            "; the exact model needs none", error);

@@ -1,15 +1,15 @@
 /* base_recursion.c: base parameters without forming Psi (the idea of Gautier and Khalil 1990 in linear algebra).
  *
- * V_k are the functionals on body k's parameters, T_k the part of them that appears with functions that the parent's
- * parameters do not share:
+ * V_k are the functionals on body k's parameters, T_k the part of them that appears with functions not shared by the
+ * parent's parameters:
  *   T_k = { V_parent Lambda_b (b > 0), the rows of D_ik for i up to k },   V_k = { V_parent Lambda_0, T_k }.
- * A direction u that T_k does not see can be moved to the parent: body k gets -u, the parent Lambda_0 u, and no torque
- * changes. So the number of base parameters is the sum of the ranks of T_k, and each decision is made in eleven
- * dimensions (the ten parameters and the drive inertia, which only D_kk sees).
+ * A direction u in the null space of T_k can be moved to the parent: body k gets -u, the parent Lambda_0 u, and no
+ * torque changes. So the number of base parameters is the sum of the ranks of T_k, and each decision is made in eleven
+ * dimensions (the ten parameters and the drive inertia, which appears in D_kk alone).
  *
- * Rows keep their size: sums of squares over V_k and T_k are means over all angles, so that what is left of a row is
- * the torque that a unit of the direction gives at unit accelerations, in units of the reach. An axis that is off by
- * 1e-7 so gives directions of 1e-7, and one is taken for zero only where it changes no torque. */
+ * Rows keep their size: sums of squares over V_k and T_k are means over all angles, so that the remainder of a row is
+ * the torque of a unit direction at unit accelerations, in units of the reach. An axis that is off by 1e-7 thus gives
+ * directions of 1e-7, and one is treated as zero only where it changes no torque. */
 #include <math.h>
 #include <string.h>
 
@@ -19,20 +19,20 @@
 enum { WIDE = PSDMP_ROBOT_STANDARD + 1, DRIVE = PSDMP_ROBOT_STANDARD, TWIST = 6 };
 enum { MOST_ROWS = 4 * PSDMP_ROBOT_STANDARD + 3 * TWIST + 1 };
 
-/* within a link: XX XY XZ YY YZ ZZ mx my mz m Ia; what comes last is dropped first, and then formulas are
- * polynomials in lengths */
+/* within a link: XX XY XZ YY YZ ZZ mx my mz m Ia; the last are dropped first, which makes formulas polynomials in the
+ * lengths */
 static const int keep_order[WIDE] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0, DRIVE};
 
 /* rows below this are rounding: a dozen joints give 1e-15 */
 static const double RANK_TOLERANCE = 1e-13;
 
-/* rows by their triangle, which has the same sums of squares */
+/* rows, stored as their triangle, which has the same sums of squares */
 typedef struct span {
   int rows;
   double row[WIDE][WIDE];
 } span;
 
-/* rows that are gathered for one */
+/* rows collected for one */
 typedef struct heap {
   int rows, width;
   double column[WIDE][MOST_ROWS];
@@ -47,7 +47,7 @@ typedef struct body_base {
 } body_base;
 
 typedef struct judge {
-  double tolerance, dropped, kept; /* largest remainder taken for zero, smallest that was not */
+  double tolerance, dropped, kept; /* largest remainder treated as zero, smallest that was not */
 } judge;
 
 static void add_row(heap *h, double weight, const double *row) {
@@ -58,7 +58,7 @@ static void add_row(heap *h, double weight, const double *row) {
   h->rows++;
 }
 
-/* Householder's reflections; rows that end up empty are left out */
+/* Householder reflections; empty rows are left out */
 static void compress(heap *h, span *out) {
   *out = (span){.rows = 0};
   for (int c = 0; c < h->width && c < h->rows; c++) {
@@ -98,7 +98,8 @@ static void turn(const double M[36], const double *x, double y[TWIST]) {
   }
 }
 
-/* mean squares of 1, s, c and of sin 2q, cos 2q, whose halves are sc and cc - 1/2; a slide in units of the reach */
+/* mean squares of 1, s, c and of sin 2q, cos 2q, whose halves are sc and cc - 1/2; displacements in units of the
+ * reach */
 static double weight_of(int b, bool turns) { return b == 0 || !turns ? 1 : b < 3 ? sqrt(0.5) : sqrt(0.125); }
 
 /* Lambda's mean over the angle: cc is 1/2 there */
@@ -106,7 +107,7 @@ static void mean_of(const psdmp_derive_joint_maps *maps, double M[100]) {
   for (int i = 0; i < 100; i++) M[i] = maps->L[0][i] + (maps->count == PSDMP_DERIVE_BASIS ? maps->L[4][i] / 2 : 0);
 }
 
-/* twists of all joints on the path, seen at this body */
+/* twists of all joints on the path, in this body's frame */
 static void set_twists(body_base *k, const body_base *parent, const psdmp_derive_joint_maps *maps) {
   heap h = {.width = TWIST};
   for (int r = 0; parent && r < parent->twists.rows; r++)
@@ -145,11 +146,11 @@ static void set_spans(body_base *k, const body_base *parent, const span *base, c
       add_row(&h, weight_of(b, turns), y);
     }
   mass_row(own, own, y);
-  y[DRIVE] = has_drive; /* the drive turns with its own joint alone */
+  y[DRIVE] = has_drive; /* the drive moves with its own joint alone */
   add_row(&h, 1, y);
   compress(&h, &k->T);
 
-  /* V lives in the ten parameters */
+  /* V is over the ten parameters */
   h = (heap){.width = PSDMP_ROBOT_STANDARD};
   for (int r = 0; r < k->T.rows; r++) add_row(&h, 1, k->T.row[r]);
   mean_of(maps, mean);
@@ -160,7 +161,7 @@ static void set_spans(body_base *k, const body_base *parent, const span *base, c
   compress(&h, &k->V);
 }
 
-/* which columns of T to keep, in keep_order unless shares would grow, and the others in terms of them */
+/* selects the columns of T to keep, in keep_order unless shares would grow, and expresses the others in them */
 static void choose_columns(body_base *k, bool has_drive, judge *j) {
   double A[WIDE * WIDE], T[WIDE * WIDE], beta[WIDE * WIDE], scratch[WIDE * (2 * WIDE + 1)], kept, dropped, size = 0;
   for (int r = 0; r < k->T.rows; r++)
@@ -187,8 +188,7 @@ static void choose_columns(body_base *k, bool has_drive, judge *j) {
 
 /* ---- formulas ---- */
 
-/* effective parameters of each body: (11 x standard) rows over the standard parameters, what was moved to it
- * included */
+/* effective parameters of each body: (11 x standard) rows over the standard parameters, including those moved to it */
 typedef struct formulas {
   int standard;
   double *row;   /* (bodies x 11 x standard) */
@@ -223,7 +223,7 @@ static void move_to_parent(const formulas *f, const body_base *k, int b, int par
 int psdmp_derive_length_degree(const psdm_robot *r, int k) {
   static const int degree[PSDMP_ROBOT_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
   if (k < PSDMP_ROBOT_STANDARD * r->bodies) return degree[k % PSDMP_ROBOT_STANDARD];
-  /* a slide's drive is a mass */
+  /* the drive of a prismatic joint is a mass */
   return r->joint[r->drive[k - PSDMP_ROBOT_STANDARD * r->bodies].index].type == PSDM_PRISMATIC ? 0 : 2;
 }
 
@@ -296,7 +296,7 @@ psdm_status psdmp_derive_base_recursion(const psdm_robot *r, double reach, doubl
   psdmp_derive_joint_maps *maps = psdmp_base_arena_alloc(&scratch, sizeof *maps);
   judge j = {fmax(tolerance, RANK_TOLERANCE), 0, INFINITY};
   bool ok = k && maps;
-  /* before any joint only gravity has a functional: -g over the first moments */
+  /* before any joint gravity is the only functional: -g over the first moments */
   const double *g = r->gravity, size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   span base = {.rows = size > 0};
   for (int i = 0; i < 3 && size > 0; i++) base.row[0][1 + i] = fabs(g[i]) > 1e-15 * size ? g[i] / size : 0;

@@ -1,5 +1,5 @@
-/* base_sampled.c: base parameters from random samples of the regressor (Gautier 1991), and what assumptions leave of
- * the parameters. */
+/* base_sampled.c: base parameters from random samples of the regressor (Gautier 1991), and the parameters left by
+ * assumptions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "linalg/linalg.h"
 #include "psdm/rigid.h"
 
-/* remainders of sampled columns below this are rounding: recursions of a dozen joints are good to 1e-15, and a few
+/* remainders of sampled columns below this are rounding: recursions of a dozen joints are accurate to 1e-15, and a few
  * hundred samples add up */
 static const double SAMPLE_ROUNDING = 3e-13;
 
@@ -20,8 +20,7 @@ static bool new_columns(psdmp_base_arena *arena, int columns, psdmp_linalg_colum
   return out->kept && out->beta && *R;
 }
 
-/* ---- assumptions: the span of standard parameters of bodies that satisfy them (Lloyd et al. 2021, section 3.3)
- * ---- */
+/* ---- assumptions: parameters of bodies that satisfy them (Lloyd et al. 2021, section 3.3) ---- */
 
 enum { BODY = 10, DRIVE_KIND = 10, KINDS = 11 };
 
@@ -42,7 +41,7 @@ static void tie(ties *t, int a, int b) {
 
 static int variable(int link, int kind) { return 1 + link * KINDS + kind; }
 
-/* one robot whose bodies satisfy the ties: value[variable] random per group, then its standard parameters */
+/* one robot whose bodies satisfy the ties: a random value[variable] per group, then its standard parameters */
 static void sample_parameters(const psdm_robot *r, ties *t, double *value, uint64_t *seed, double *pi) {
   int variables = 1 + r->bodies * KINDS;
   for (int i = 0; i < variables; i++) value[i] = psdmp_base_random(seed, -1, 1);
@@ -116,7 +115,7 @@ psdm_status psdmp_derive_restriction_set(const psdm_robot *r, const psdm_derive_
   psdmp_linalg_columns_choose(rows, S, A, order, 1e-9, R, &columns);
   out->count = columns.rank;
   out->param = columns.kept;
-  out->B = columns.beta; /* (rank x S) rows are already laid out so */
+  out->B = columns.beta; /* (rank x S) rows are already in this layout */
   for (int k = 0; k < columns.rank; k++) {
     for (int c = 0; c < S; c++)
       if (fabs(out->B[(long)k * S + c]) < 1e-9) out->B[(long)k * S + c] = 0;
@@ -125,7 +124,7 @@ psdm_status psdmp_derive_restriction_set(const psdm_robot *r, const psdm_derive_
   return PSDM_OK;
 }
 
-/* ---- Psi over what is left ---- */
+/* ---- Psi over the remaining parameters ---- */
 
 static int compare_entries(const void *a, const void *b) {
   const psdmp_model_entry *x = a, *y = b;
@@ -133,7 +132,7 @@ static int compare_entries(const void *a, const void *b) {
   return (x->parameter > y->parameter) - (x->parameter < y->parameter);
 }
 
-/* one function's entries times B^T, equal ones merged, what cancels left out; returns how many are left in out */
+/* one function's entries times B^T, equal ones merged, those that cancel left out; returns how many remain in out */
 static long restrict_function(const psdmp_derive_restriction *res, int S, const psdmp_model_entry *in, long count,
                               psdmp_model_entry *out) {
   long made = 0, left = 0;
@@ -197,7 +196,7 @@ psdm_status psdmp_derive_restrict_psi(const psdmp_derive_restriction *res, psdm_
 
 /* ---- base parameters of a matrix ---- */
 
-/* kept columns and the others' shares as formulas, in units of the reach; order: which parameter a column is */
+/* kept columns and the others' shares as formulas, in units of the reach; order: the parameter of each column */
 static bool write_base(const psdm_robot *r, double reach, const int *order, const psdmp_derive_link_choice *c,
                        psdm_model *m, psdmp_base_arena *scratch) {
   int S = m->standard;
@@ -209,7 +208,7 @@ static bool write_base(const psdm_robot *r, double reach, const int *order, cons
     int own = m->base[j].parameter = order[c->kept[j]];
     for (int k = 0; k < S; k++) {
       double share = c->beta[(long)j * S + k];
-      theta[order[k]] = fabs(share) < 1e-13 ? 0 : share; /* the rounding of a few dozen products */
+      theta[order[k]] = fabs(share) < 1e-13 ? 0 : share; /* rounding of a few dozen products */
     }
     theta[own] = 1;
     if (!psdmp_derive_store_formula(r, reach, m, &m->base[j], theta)) return false;
@@ -248,7 +247,7 @@ psdm_status psdmp_derive_base_of_rows(const psdm_robot *r, double reach, double 
 
 /* ---- samples ---- */
 
-/* by column i of G: how far it turns and slides what it drives, per unit */
+/* from column i of G: how far joint i rotates and displaces what it drives, per unit */
 static psdmp_derive_motion motion_of(const psdm_robot *r, double reach, int i) {
   double most = 0, least = INFINITY, turn = 0;
   for (int b = 0; b < r->bodies; b++)
@@ -282,10 +281,10 @@ void psdmp_derive_random_state(const psdm_robot *r, double reach, const psdmp_de
   }
 }
 
-/* Regressor samples as columns, A[param][sample and joint], in units of the reach, each row's largest entry 1.
- * state: (4 n) zeros. They are taken at rest, where the mass matrix tells all there is, but for robots whose joints
- * slide far while they turn little: what a turn's rate tells at first order in a length, the mass matrix tells at
- * second order only, which rounding takes. */
+/* Regressor samples as columns, A[param][sample and joint], in units of the reach, each row's largest entry 1. state:
+ * (4 n) zeros. They are taken at rest, where the mass matrix contains all there is, except for robots whose joints
+ * slide far while they turn little: effects that a rotation rate shows at first order in a length appear in the mass
+ * matrix at second order only, and are lost in rounding. */
 static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work *work, int samples, int rows,
                                     double *state, psdmp_derive_motion *motion, double *Y, double *A) {
   int S = psdm_robot_parameter_count(r);
@@ -308,7 +307,7 @@ static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work
   return PSDM_OK;
 }
 
-/* columns of the parameters that are left: A B^T, in place of A's; B in units of the reach */
+/* replaces A's columns by those of the remaining parameters: A B^T; B in units of the reach */
 static void restrict_columns(const psdm_robot *r, double reach, const psdmp_derive_restriction *res, int rows, int S,
                              const double *A, double *out) {
   memset(out, 0, sizeof *out * (size_t)rows * (size_t)S);

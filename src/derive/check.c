@@ -1,4 +1,4 @@
-/* check.c: models and base parameters against the recursions at random states. */
+/* check.c: compares models and base parameters with the recursions at random states. */
 #include <math.h>
 
 #include "derive/collect_priv.h"
@@ -9,7 +9,7 @@ static psdm_status failed(const psdm_robot *r, psdm_status status, psdm_error *e
   return psdmp_base_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
 }
 
-/* torques of the standard parameters by the recursive regressor: it needs no inertias in the robot */
+/* torques of the standard parameters by the recursive regressor, which needs no inertias in the robot */
 static psdm_status recursive_torque(const psdm_robot *r, psdm_work *work, const double *state, const double *pi,
                                     double *Y, double *tau) {
   int n = r->n, S = psdm_robot_parameter_count(r);
@@ -58,15 +58,15 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
   return status && error && status != PSDM_E_PARSE ? failed(r, status, error) : status;
 }
 
-/* ---- what is made is compared before it is handed over ---- */
+/* ---- results are compared before they are returned ---- */
 
-/* only a few states are compared, but PSDM_MODEL_ACCURACY is promised for all of them */
+/* only a few states are compared, but PSDM_MODEL_ACCURACY is promised for all */
 enum { MARGIN = 5 };
 #define SHORT 0x1p-10
 #define FAST 32
 
-/* two sets of parameters: random ones that satisfy the assumptions, and the robot's own where it has them and
- * nothing is assumed */
+/* two sets of parameters: random ones that satisfy the assumptions, and the robot's own if known and nothing is
+ * assumed */
 typedef struct comparison {
   const psdm_robot *robot;
   const psdmp_derive_checked *of;
@@ -75,7 +75,7 @@ typedef struct comparison {
   double *pi, *theta;          /* (2 x standard), (2 x l) */
   double *q, *qd, *qdd;        /* (n) each */
   double *Y, *y, *tau;         /* (n x standard), (p), (n) */
-  psdmp_derive_motion *motion; /* (n) torques are compared times its units */
+  psdmp_derive_motion *motion; /* (n) torques are compared in its units */
 } comparison;
 
 static psdm_status set_parameters(comparison *c, psdmp_base_arena *arena, psdm_error *error) {
@@ -107,7 +107,7 @@ static void base_torque(const comparison *c, const double *theta) {
       double column = 0;
       if (!of->restriction || !of->restriction->B) {
         column = c->Y[(long)i * S + of->parameter(of->answer, j)];
-      } else { /* what assumptions tie to the kept parameter moves with it */
+      } else { /* parameters tied by assumptions to the kept one change with it */
         for (int e = 0; e < of->restriction->count; e++)
           for (int k = 0; k < S && of->restriction->param[e] == of->parameter(of->answer, j); k++)
             column += of->restriction->B[(long)e * S + k] * c->Y[(long)i * S + k];
@@ -117,9 +117,9 @@ static void base_torque(const comparison *c, const double *theta) {
   }
 }
 
-/* Slides are drawn as long as the robot, and rates so that gravity is as large as all else. The model must be right
- * too where slides are short, and what they carry needs little torque, and where gravity is nothing beside the
- * rates. Of four states one is of each kind. */
+/* Prismatic joints move as far as the robot is long, and rates make gravity as large as all else. The model must also
+ * be right where displacements are short, so that their load needs little torque, and where gravity is negligible
+ * beside the rates. Of four states one is of each kind. */
 static void make_fast(comparison *c) {
   for (int i = 0; i < c->robot->n; i++) c->qd[i] *= FAST, c->qdd[i] *= FAST * FAST;
 }
@@ -153,7 +153,7 @@ static psdm_status compare_at(comparison *c, psdm_work *work, int state, uint64_
       for (int k = 0; k < S; k++) tau += c->Y[(long)i * S + k] * c->pi[(long)set * S + k];
       double difference = fabs(tau - c->tau[i]) * c->motion[i].unit;
       largest = fmax(largest, fabs(tau) * c->motion[i].unit);
-      if (!(difference <= off)) off = difference; /* NAN stays */
+      if (!(difference <= off)) off = difference; /* NAN is kept */
     }
     if (largest > 0) off /= largest;
     if (!(off <= c->worst[set])) c->worst[set] = off;
@@ -210,10 +210,10 @@ psdm_status psdmp_derive_check_model(const psdm_robot *r, const psdm_model *m,
                                      const psdmp_derive_restriction *restriction, const psdm_derive_options *options,
                                      psdm_derive_info *info, psdm_error *error) {
   info->residual = NAN;
-  /* another's torques */
+  /* torques from outside the library */
   bool foreign = options && options->method == PSDM_METHOD_DENSE && (options->sampler || options->sampler_command);
   if (foreign || (options && options->unchecked)) return PSDM_OK;
-  /* a few states: what is wrong is wrong everywhere. Two of a large model take as long as its derivation. */
+  /* a few states: errors occur everywhere. Two of a large model take as long as its derivation. */
   const psdmp_derive_checked of = {.model = m,
                                    .answer = m,
                                    .l = m->l,

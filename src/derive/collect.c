@@ -1,25 +1,25 @@
-/* collect.c: numbers the functions and lays their coefficients out by function. The terms of one class are marked in
- * a bit set of codes, or listed and sorted where that would be mostly empty; the rank of a code in it is the
- * function's place in the class. */
+/* collect.c: numbers the functions and orders their coefficients by function. The codes of one class are marked in a
+ * bit set, or listed and sorted where that would be mostly empty; the rank of a code in it is the function's position
+ * in the class. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "derive/collect_priv.h"
 
-/* codes present in one class, with the count of those before each word; where codes are far apart, the sorted codes
+/* codes present in one class, with the count of those before each word; for sparse codes, the sorted codes
  * themselves */
 typedef struct code_set {
   uint64_t *bits;
   uint32_t *before;
   uint64_t low, words; /* word index of the first bit in use, number of words in use */
-  uint64_t room;       /* words that there are */
+  uint64_t room;       /* words allocated */
   uint64_t *code;      /* (count) ascending */
   long count;
   bool sparse;
 } code_set;
 
-/* set bits of a word; not every processor that we build for has an instruction for it */
+/* set bits of a word; not every supported processor has an instruction for it */
 static inline uint32_t count_bits(uint64_t x) {
   x -= x >> 1 & 0x5555555555555555u;
   x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
@@ -31,7 +31,7 @@ static int class_of_term(const psdm_model *m, const int *q, const psdmp_derive_t
   return psdmp_model_class_of(m->n, t->first < 0 ? -1 : q[t->first], t->second < 0 ? -1 : q[t->second]);
 }
 
-/* terms grouped by class, inside by torque and body: the order in which entries must come out */
+/* terms grouped by class, inside by torque and body: the order in which entries must be written */
 typedef struct sorted_term {
   const psdmp_derive_term *term;
   int class_index, torque, body;
@@ -65,7 +65,7 @@ static int compare_codes(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* the codes themselves, each once; room for all of them is at s->code */
+/* the codes themselves, each once; s->code has room for all */
 static long list_all(code_set *s, const sorted_term *first, const sorted_term *end, uint64_t extra, bool has_extra) {
   long count = 0, left = 0;
   for (const sorted_term *t = first; t < end; t++)
@@ -112,7 +112,7 @@ static void list_codes(const code_set *s, uint64_t *code) {
       *code++ = (s->low + w) * 64 + (uint64_t)__builtin_ctzll(left);
 }
 
-/* a drive's constant: class qdd_k, torque i, value a_i a_k; it is a function of its own where no link has it */
+/* a drive's constant: class qdd_k, torque i, value a_i a_k; a function of its own if no link has it */
 typedef struct constant {
   int joint, parameter;
   double value;
@@ -122,7 +122,7 @@ typedef struct collector {
   psdm_model *m;
   const psdm_robot *robot;
   code_set set;
-  constant *drive; /* of the class at hand */
+  constant *drive; /* of the current class */
   int drives;
   double kept;       /* smallest coefficient kept, relative */
   const int *column; /* (standard) output column of each parameter, -1: left out */
@@ -160,20 +160,20 @@ static void count_entries(collector *c, const sorted_term *first, const sorted_t
   for (int d = 0; d < c->drives; d++) start[rank_of(&c->set, 0) + 1]++;
 }
 
-/* what placing one term needs over and over */
+/* data used for each term to be placed */
 typedef struct placing {
   unsigned keep; /* kept parameters of the body */
   unsigned short column[PSDMP_ROBOT_STANDARD], torque;
   double scale[PSDMP_ROBOT_STANDARD], smallest; /* from units of the reach to metres; smallest stays in those */
 } placing;
 
-/* the kept entries of one record to the place where its function stands; returns the place behind them. slides: what
- * its monomial's slides divide by */
+/* writes the kept entries of one record at its function's position; returns the position after them. slides: divisor
+ * from its monomial's displacements */
 static inline long place_record(placing *p, const uint64_t *record, double slides, psdmp_model_entry *P, long at) {
   unsigned mask = psdmp_derive_record_mask(record);
   const double *value = psdmp_derive_record_values(record);
   double smallest = p->smallest;
-  if (mask == 0x3FF) { /* a full row: no need to find out which */
+  if (mask == 0x3FF) { /* a full row: no need to search */
     for (unsigned left = p->keep; left; left &= left - 1) {
       int i = __builtin_ctz(left);
       double size = fabs(value[i]);
@@ -195,7 +195,7 @@ static inline long place_record(placing *p, const uint64_t *record, double slide
 
 static int sliding(const psdm_model *m, int joint) { return joint >= 0 && m->prismatic[joint]; }
 
-/* 1 / reach^exponents of the slides in a monomial */
+/* 1 / reach^exponents of the prismatic joints in a monomial */
 static double slides_of(const collector *c, uint64_t code) {
   const psdm_model *m = c->m;
   int power = 0;
@@ -208,7 +208,7 @@ static void place_term(collector *c, const sorted_term *t, long *next) {
   static const int degree[PSDMP_ROBOT_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
   const psdm_model *m = c->m;
   placing p = {.keep = kept_mask(c, t), .torque = (unsigned short)t->torque, .smallest = c->kept};
-  /* a torque is mass times reach squared per acceleration, times reach where it is gravity's, and a slide has a
+  /* a torque is mass times reach squared per acceleration, times reach for gravity, and a prismatic joint has one
    * length less */
   int first, second, power = t->class_index ? 2 : 1;
   psdm_model_class_rates(m, t->class_index, &first, &second);
@@ -239,10 +239,10 @@ static void place_entries(collector *c, const sorted_term *first, const sorted_t
   }
 }
 
-/* one class: its functions, then where their entries begin, then the entries */
+/* one class: its functions, then the starts of their entries, then the entries */
 static void add_class(collector *c, const sorted_term *first, const sorted_term *end) {
   psdm_model *m = c->m;
-  c->set.code = m->code + m->p; /* the list is made where it belongs */
+  c->set.code = m->code + m->p; /* the list is built in place */
   long count = mark(&c->set, first, end, 0, c->drives > 0), *start = m->P_start + m->p;
   list_codes(&c->set, m->code + m->p);
   memset(start + 1, 0, (size_t)count * sizeof *start);
@@ -269,7 +269,7 @@ static void add_classes(collector *c, const sorted_term *sorted, int terms) {
   c->m->class_start[c->m->classes] = c->m->p;
 }
 
-/* room for the most that the terms can give: every row a function of its own */
+/* room for the most that the terms can give: every row its own function */
 static bool make_room(const psdm_robot *r, const psdmp_derive_expansion *e, psdm_model *m) {
   long rows = r->n, entries = (long)r->drives * r->n * r->n;
   for (int t = 0; t < e->terms; t++) {
@@ -284,8 +284,7 @@ static bool make_room(const psdm_robot *r, const psdmp_derive_expansion *e, psdm
   return true;
 }
 
-/* a bit and a count for every code that there can be, unless most would be empty: three joints more than the rows
- * fill */
+/* a bit and a count for every possible code, unless most would be empty: three joints more than the rows fill */
 static double words_for(double rows, double codes) { return fmin(floor(codes / 64) + 1, rows + (1u << 16)); }
 
 double psdmp_derive_collect_bytes(double rows, double entries, double codes) {

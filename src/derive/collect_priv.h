@@ -13,26 +13,26 @@ psdm_status psdmp_derive_collect(const psdm_robot *robot, const psdmp_derive_exp
                                  const int *column, const psdm_derive_options *options, psdm_model *model, double *kept,
                                  psdm_error *error);
 
-/* Bytes that the model and the way to it take beside the terms. codes: monomials that there can be. */
+/* Bytes of the model and of the work space in addition to the terms. codes: number of possible monomials. */
 double psdmp_derive_collect_bytes(double rows, double entries, double codes);
 
-/* A kept parameter is exchanged for another one where the share of a regrouped one in it would be larger, in units
- * of the reach: exact right angles give shares of one or two, 15 degrees up to 15, and axes that are nearly aligned
- * the inverse square of the angle. */
+/* A kept parameter is exchanged for another one where the share of a regrouped one in it would exceed this, in units of
+ * the reach: exact right angles give shares of one or two, 15 degrees up to 15, and nearly aligned axes the inverse
+ * square of the angle. */
 #define PSDMP_DERIVE_MOST_SHARE 30
 
 /* Power of the metre in standard parameter k. */
 int psdmp_derive_length_degree(const psdm_robot *robot, int k);
 
 /* Base parameters of an uncoupled robot by the recursion over bodies: fills base, fate, l. reach: a power of two.
- * Directions that give less torque than tolerance, relative, are regrouped too; 0: those that are only rounding. */
+ * Directions that give less torque than tolerance, relative, are regrouped too; 0: only those at rounding level. */
 psdm_status psdmp_derive_base_recursion(const psdm_robot *robot, double reach, double tolerance, psdm_model *model,
                                         psdm_derive_info *info, psdm_error *error);
 
-/* Whether assumptions do more than take parameters away: a base column is then no standard parameter's. */
+/* Whether assumptions do more than remove parameters: base columns are then not standard ones. */
 bool psdmp_derive_restriction_combines(const psdmp_derive_restriction *res, int standard);
 
-/* Psi (in P's place) over the parameters that are left; functions that nothing needs any more go. */
+/* Psi (in P's place) over the remaining parameters; functions that become empty are removed. */
 psdm_status psdmp_derive_restrict_psi(const psdmp_derive_restriction *restriction, psdm_model *model,
                                       psdm_error *error);
 
@@ -42,7 +42,7 @@ psdm_status psdmp_derive_base_sampled(const psdm_robot *robot, const psdmp_deriv
                                       double tolerance, psdm_model *model, psdm_derive_info *info, psdm_error *error);
 
 /* Base parameters of coefficient or regressor rows in units of the reach, A (rows x standard, rows >= standard),
- * column-major, spoilt. */
+ * column-major, overwritten. */
 psdm_status psdmp_derive_base_of_rows(const psdm_robot *robot, double reach, double tolerance, int rows, double *A,
                                       psdm_model *model, psdm_derive_info *info, psdm_error *error);
 
@@ -52,32 +52,32 @@ typedef struct psdmp_derive_link_columns {
   int rows, columns;
   const int *parameter; /* (columns) standard parameter */
   const double *A;
-  double tolerance; /* remainders up to this are none */
+  double tolerance; /* remainders up to this count as zero */
 } psdmp_derive_link_columns;
 
 typedef struct psdmp_derive_link_choice {
   int rank;
   int *kept;                /* (rank) columns, ascending from link to link */
   double *beta;             /* (rank x columns) share of kept[k] in each of the others */
-  double dropped, smallest; /* largest remainder taken for zero, smallest that was not */
+  double dropped, smallest; /* largest remainder treated as zero, smallest that was not */
 } psdmp_derive_link_choice;
 
-/* Independent columns, and the others in terms of them. False: out of memory. */
+/* Independent columns, and the others as combinations of them. False: out of memory. */
 bool psdmp_derive_choose_by_link(const psdm_robot *robot, const psdmp_derive_link_columns *of, psdmp_base_arena *arena,
                                  psdmp_derive_link_choice *out);
 
 /* How an independent joint moves. All factors are 1 unless joints follow each other. */
 typedef struct psdmp_derive_motion {
-  double unit; /* until something it drives has turned by a radian or slid by the reach */
-  double far;  /* how many units until all that it drives have */
-  double spin; /* how many units until something turns by a radian; 1 where nothing does */
+  double unit; /* until something it drives has rotated by a radian or moved by the reach */
+  double far;  /* number of units until everything it drives has */
+  double spin; /* number of units until something rotates by a radian; 1 where nothing does */
 } psdmp_derive_motion;
 
 /* motion: (n) */
 void psdmp_derive_motions(const psdm_robot *robot, double reach, psdmp_derive_motion *motion);
 
-/* A random state: whole turns, slides as far as the reach, rates such that inertial torques are of gravity's size,
- * or what turns slowly beside a slide has such a rate. */
+/* A random state: full turns, displacements up to the reach, rates that make inertial torques as large as gravity's, or
+ * that do so for what rotates slowly beside a displacement. */
 void psdmp_derive_random_state(const psdm_robot *robot, double reach, const psdmp_derive_motion *motion, uint64_t *seed,
                                double *q, double *qd, double *qdd);
 
@@ -95,8 +95,8 @@ bool psdmp_derive_store_formula(const psdm_robot *robot, double reach, psdm_mode
 psdm_status psdmp_derive_substitute(const psdm_robot *robot, psdm_model *model, psdmp_derive_expansion *e,
                                     psdm_error *error);
 
-/* A model's sizes, names and codes: the last joint's digit counts least, so that codes ascend as the walk over bodies
- * finds them. False when out of memory. */
+/* A model's sizes, names and codes: the last joint's digit is the least significant, so that codes ascend in the order
+ * of the walk over bodies. False when out of memory. */
 bool psdmp_derive_shape(const psdm_robot *robot, psdm_model *model);
 
 /* Column of each standard parameter among the base parameters, -1 where it is none. column: (standard). */
@@ -105,9 +105,9 @@ void psdmp_derive_base_columns(const psdm_model *model, int *column);
 /* P from Psi (in P's place): the kept columns, counted as base parameters. */
 void psdmp_derive_keep_columns(psdm_model *model, const int *column);
 
-/* Base parameters that are compared with the recursions before they are handed over. */
+/* Base parameters to be compared with the recursions before they are returned. */
 typedef struct psdmp_derive_checked {
-  /* NULL, or without functions: the columns of the regressor are what is compared */
+  /* NULL, or without functions: the regressor's columns are compared */
   const psdm_model *model;
   const void *answer;
   int l, states;
@@ -115,7 +115,7 @@ typedef struct psdmp_derive_checked {
   int (*parameter)(const void *answer, int j); /* the standard parameter that base parameter j is named after */
   const psdmp_derive_restriction *restriction; /* may be NULL */
   const psdm_derive_options *options;          /* may be NULL */
-  /* torque that may be lost on purpose, relative: rank_tolerance for every direction that was regrouped */
+  /* relative torque lost on purpose: rank_tolerance for every regrouped direction */
   double regrouped;
   const char *what; /* for the sentence, plural */
 } psdmp_derive_checked;
@@ -125,7 +125,7 @@ typedef struct psdmp_derive_checked {
 psdm_status psdmp_derive_check_answer(const psdm_robot *robot, const psdmp_derive_checked *of,
                                       const psdm_allocator *allocator, double *residual, psdm_error *error);
 
-/* The same for a model. Passes over models of another's torques (samplers). */
+/* The same for a model. Skips models of outside torques (samplers). */
 psdm_status psdmp_derive_check_model(const psdm_robot *robot, const psdm_model *model,
                                      const psdmp_derive_restriction *restriction, const psdm_derive_options *options,
                                      psdm_derive_info *info, psdm_error *error);

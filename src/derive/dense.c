@@ -1,4 +1,4 @@
-/* dense.c: functions by square systems, coefficients by least squares, parameters by QR. See dense.h. */
+/* dense.c: functions by square systems, coefficients by least squares, parameters by QR. See dense_priv.h. */
 #include "derive/dense_priv.h"
 
 #include <math.h>
@@ -6,10 +6,10 @@
 
 #include "linalg/linalg.h"
 
-/* what is smaller, of torques in the arm's own units, is rounding (section 3.4.3) */
+/* torques below this, in the arm's own units, are rounding (section 3.4.3) */
 static const double TOLERANCE = 1e-10;
 
-/* Monomials that are solved for together: all classes that search the same ones share one factorisation. */
+/* Monomials solved for together: all classes that search the same ones share one factorisation. */
 typedef struct square {
   long count;
   uint64_t *code;
@@ -24,7 +24,7 @@ typedef struct dense {
   psdm_error *error;
   psdmp_derive_source source;
   psdmp_derive_space space;
-  psdmp_derive_restriction left; /* what assumptions leave of the parameters */
+  psdmp_derive_restriction left; /* parameters left by assumptions */
   psdmp_base_arena arena;
   square *system; /* (classes) */
   int systems;
@@ -54,11 +54,12 @@ static bool judge(dense *d, double size) {
   return false;
 }
 
-/* ---- units: lengths in reach, so that coefficients of every class, joint and parameter are of the same size ---- */
+/* ---- units: lengths in units of the reach, so that coefficients of every class, joint and parameter have the same
+ * size ---- */
 
 static int sliding(const dense *d, int j) { return j >= 0 && d->m->prismatic[j]; }
 
-/* times this, a class's torque on a joint becomes mass times reach squared, in units of that */
+/* the factor that makes a class's torque on a joint mass times reach squared */
 static double class_unit(const dense *d, int k, int joint) {
   int first, second;
   psdm_model_class_rates(d->m, k, &first, &second);
@@ -68,14 +69,14 @@ static double class_unit(const dense *d, int k, int joint) {
 
 static double parameter_unit(const dense *d, int k) {
   int kind = k < PSDMP_ROBOT_STANDARD * d->robot->bodies ? k % PSDMP_ROBOT_STANDARD : PSDMP_ROBOT_STANDARD;
-  if (kind == PSDMP_ROBOT_STANDARD) /* a drive's inertia or reflected mass acts by itself */
+  if (kind == PSDMP_ROBOT_STANDARD) /* a drive's inertia or reflected mass acts alone */
     return d->robot->joint[d->robot->drive[k - PSDMP_ROBOT_STANDARD * d->robot->bodies].index].type == PSDM_PRISMATIC
                ? pow(d->source.reach, -2)
                : 1;
   return pow(d->source.reach, kind == 0 ? -2 : kind < 4 ? -1 : 0);
 }
 
-/* sliding joints' powers in a monomial, which is evaluated at q / reach */
+/* powers of prismatic joints in a monomial, which is evaluated at q / reach */
 static double code_unit(const dense *d, uint64_t code) {
   int power = 0;
   for (int j = 0; j < d->m->n; j++)
@@ -125,7 +126,7 @@ static psdm_status sample_system(dense *d, const square *s, const double *q, dou
   return PSDM_OK;
 }
 
-/* functions whose row of coefficients is not zero (equation 26); size is what zero is measured against */
+/* functions whose row of coefficients is nonzero (equation 26); size is the scale for zero */
 static bool keep_functions(dense *d, const square *s, int c, const double *X, double size) {
   int n = d->m->n, k = s->class_index[c];
   d->code[k] = PSDMP_BASE_NEW_RAW(&d->arena, s->count, uint64_t);
@@ -195,7 +196,7 @@ static bool add_class(dense *d, int k, int from, const unsigned char *candidate)
   return true;
 }
 
-/* the systems from one on; they are given this share of the whole work, by the cubes of their sizes */
+/* solves the systems from one on; they get this share of the whole progress, by the cubes of their sizes */
 static psdm_status solve_systems(dense *d, int from, double share) {
   double all = 0;
   for (int s = from; s < d->systems; s++) all += pow((double)d->system[s].count + 1, 3);
@@ -207,8 +208,7 @@ static psdm_status solve_systems(dense *d, int from, double share) {
   return PSDM_OK;
 }
 
-/* gravity and accelerations first; velocities contain only what the accelerations' functions and their derivatives
- * do */
+/* gravity and accelerations first; velocities contain only the accelerations' functions and their derivatives */
 static psdm_status find_functions(dense *d) {
   int n = d->m->n, velocities;
   unsigned char *candidate = psdmp_base_arena_alloc(&d->arena, (size_t)d->space.codes);
@@ -227,8 +227,8 @@ static psdm_status find_functions(dense *d) {
 
 /* ---- coefficients over the standard parameters: least squares ---- */
 
-/* The rows of one class (equation 32), two states per function: first its coefficients for each parameter set, then
- * for each of the parameters that are left, since they are linear in them. */
+/* The rows of one class (equation 32), two states per function: first its coefficients for each parameter set, then for
+ * each of the remaining parameters, since they are linear in them. */
 typedef struct regression {
   long functions, states, words;
   double *q, *Y, *T, *B; /* B: (states x n sets) torques, then coefficients, column-major */
@@ -364,9 +364,9 @@ static psdm_status reduce(dense *d) {
   return psdmp_derive_dense_reduce(d->robot, d->source.reach, psi, functions * n, d->m, d->info, d->error);
 }
 
-/* ---- the whole ---- */
+/* ---- all together ---- */
 
-/* parameters that assumptions leave, and random sets that satisfy them: some more than there are, for a
+/* parameters left by assumptions, and random sets that satisfy them: somewhat more than parameters, for a
  * well-conditioned fit */
 static psdm_status set_parameters(dense *d) {
   int S = d->m->standard;

@@ -1,5 +1,5 @@
-/* dense_command_io.c: torques from an outside program that the user named. It reads a CSV from standard input and
- * prints one. */
+/* dense_command_io.c: torques from an external program named by the user. It reads a CSV from standard input and prints
+ * one. */
 #define _GNU_SOURCE /* pipe2 */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "derive/dense_priv.h"
 #include "psdm/csv.h"
 
-/* the request lies in a file without a name, so that the program may answer before it has read all of it */
+/* the request is in an unnamed file, so that the program may answer before it has read all of it */
 typedef struct run {
   const char *command;
   FILE *request;
@@ -80,8 +80,8 @@ static ptrdiff_t read_answer(void *user, char *buffer, size_t size) {
   }
 }
 
-/* Closes the pipe, so that a program that still prints ends too. An exit code says more than a broken answer, unless
- * it is only the shell's word for that closed pipe. */
+/* Closes the pipe, so that a program that still prints ends too. An exit code tells more than a broken answer, unless
+ * it is only the shell's report of that closed pipe. */
 static psdm_status finish(run *p, psdm_status status, psdm_error *error) {
   int code = 0;
   char text[64];
@@ -98,7 +98,7 @@ static psdm_status finish(run *p, psdm_status status, psdm_error *error) {
   return status;
 }
 
-/* where tau1..taun stand in the answer */
+/* columns of tau1..taun in the answer */
 static psdm_status find_columns(const psdm_csv *csv, int n, int *column, psdm_error *error) {
   for (int i = 0; i < n; i++) {
     char name[16];
@@ -123,7 +123,7 @@ static psdm_status read_rows(psdm_csv *csv, const psdmp_derive_batch *b, int n, 
   }
   if (!status && (more || at != rows))
     return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0,
-                           "%s rows than the %ld that were asked for", more ? "more" : "fewer", rows);
+                           "%s rows than the %ld requested", more ? "more" : "fewer", rows);
   return status;
 }
 

@@ -1,13 +1,13 @@
-/* dense_priv.h: the derivation of Lloyd, Irani, Ahmadi (2021), the independent twin of the exact one. Private to the
+/* dense_priv.h: the derivation of Lloyd, Irani, Ahmadi (2021), an independent check of the exact one. Private to the
  * library.
  *
- *   search    all monomials that a class of functions may contain, less what the pre-filters rule out (section 3.1.2)
+ *   search    all monomials that a class of functions may contain, except those that the pre-filters exclude (3.1.2)
  *   sample    torques of that class alone at as many random states as there are monomials (3.1.1, 3.3)
- *   solve     the square system; monomials with a zero row go (2.2.1, 3.4)
+ *   solve     the square system; monomials with a zero row are dropped (2.2.1, 3.4)
  *   reduce    the others' coefficients over random parameters by least squares, then their rank by QR (2.2.2)
  *
- * It shares with the exact derivation the model it fills, the robot's assumptions and the order in which parameters
- * are kept. */
+ * It shares with the exact derivation the model it fills, the robot's assumptions and the order in which parameters are
+ * kept. Numbers in brackets are sections. */
 #ifndef PSDMP_DERIVE_DENSE_H
 #define PSDMP_DERIVE_DENSE_H
 
@@ -18,17 +18,17 @@ enum { PSDMP_DERIVE_DENSE_JOINTS = 6, PSDMP_DERIVE_DENSE_CLASSES = 28 };
 
 /* ---- search ---- */
 
-/* What the search knows of the robot. Monomials are the model's codes: per joint 1, s, c, sc, cc or 1, q, qq. */
+/* The robot's data for the search. Monomials are the model's codes: per joint 1, s, c, sc, cc or 1, q, qq. */
 typedef struct psdmp_derive_space {
   const psdm_model *m;
   long codes;                                                       /* 5^n */
-  bool root[PSDMP_DERIVE_DENSE_JOINTS];                             /* the joint stands on the base */
+  bool root[PSDMP_DERIVE_DENSE_JOINTS];                             /* the joint is on the base */
   bool below[PSDMP_DERIVE_DENSE_JOINTS][PSDMP_DERIVE_DENSE_JOINTS]; /* [j][a]: joint j is carried by joint a */
 } psdmp_derive_space;
 
 void psdmp_derive_space_set(const psdm_robot *robot, const psdm_model *model, psdmp_derive_space *space);
 
-/* Digit of joint j in a code, and the degree that it stands for. */
+/* Digit of joint j in a code, and its degree. */
 static inline int psdmp_derive_space_digit(const psdmp_derive_space *s, uint64_t code, int j) {
   return (int)(code / s->m->weight[j] % PSDMP_DERIVE_BASIS);
 }
@@ -36,8 +36,8 @@ static inline int psdmp_derive_space_degree(const psdmp_derive_space *s, int j, 
   return s->m->prismatic[j] ? digit : (digit + 1) / 2;
 }
 
-/* Monomials to search for a class, ascending; candidate (codes), where given, narrows them. Returns how many; code
- * may be NULL. */
+/* Monomials to search for a class, ascending; candidate (codes), if given, restricts them. Returns how many; code may
+ * be NULL. */
 long psdmp_derive_search(const psdmp_derive_space *space, int first, int second, const unsigned char *candidate,
                          uint64_t *code);
 
@@ -50,8 +50,8 @@ typedef struct psdmp_derive_source {
   const psdm_robot *robot;
   const psdm_derive_options *options; /* may be NULL */
   const psdm_allocator *allocator;
-  double reach; /* length of the arm: sliding joints move as far */
-  double rate;  /* rad/s, such that inertial torques are of gravity's size */
+  double reach; /* length of the arm: prismatic joints move this far */
+  double rate;  /* rad/s, such that inertial torques are as large as gravity's */
 } psdmp_derive_source;
 
 void psdmp_derive_source_set(const psdm_robot *robot, const psdm_derive_options *options,
@@ -69,14 +69,13 @@ typedef struct psdmp_derive_batch {
 /* Random positions, (states x n): a full turn, or the reach either way. */
 void psdmp_derive_source_positions(const psdmp_derive_source *source, uint64_t seed, long states, double *q);
 
-/* What one class of functions contributes at these positions, divided by the class's gravity or rates:
- * T[position][joint][set]. *size becomes the largest torque that was sampled if it is larger, per rate squared,
- * forces times reach. */
+/* Contribution of one class of functions at these positions, divided by the class's gravity or rates:
+ * T[position][joint][set]. *size is raised to the largest torque sampled, per rate squared, forces times reach. */
 psdm_status psdmp_derive_source_class(const psdmp_derive_source *source, const double *q, long positions,
                                       const double *pi, int sets, int first, int second, double *T, double *size,
                                       psdm_error *error);
 
-/* Torques from an outside program. */
+/* Torques from an external program. */
 psdm_status psdmp_derive_command_torques(const psdm_robot *robot, const char *command, const psdmp_derive_batch *batch,
                                          const psdm_allocator *allocator, psdm_error *error);
 
@@ -86,7 +85,7 @@ psdm_status psdmp_derive_command_torques(const psdm_robot *robot, const char *co
 psdm_status psdmp_derive_dense_reduce(const psdm_robot *robot, double reach, const double *psi, long rows,
                                       psdm_model *model, psdm_derive_info *info, psdm_error *error);
 
-/* ---- the whole ---- */
+/* ---- all together ---- */
 
 /* Fills the model's functions, Psi, base parameters and l. */
 psdm_status psdmp_derive_dense(const psdm_robot *robot, const psdm_derive_options *options, psdm_model *model,

@@ -1,11 +1,11 @@
-/* dense_reduce.c: which columns of the stacked coefficients are independent, and the others in terms of them, by QR
- * (section 2.2.2). */
+/* dense_reduce.c: which columns of the stacked coefficients are independent, and the others as combinations of them, by
+ * QR (section 2.2.2). */
 #include "derive/dense_priv.h"
 
-/* What is left of a column is rounding below this: sampled coefficients are good to 1e-13. */
+/* Remainders of columns below this are rounding: sampled coefficients are accurate to 1e-13. */
 static const double RANK_TOLERANCE = 1e-10;
 
-/* all rows by column (equation 38); zero rows below, should there be too few */
+/* all rows by column (equation 38), padded with zero rows if there are too few */
 psdm_status psdmp_derive_dense_reduce(const psdm_robot *r, double reach, const double *psi, long rows, psdm_model *m,
                                       psdm_derive_info *info, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = m->arena.allocator};

@@ -84,16 +84,16 @@ static psdm_status torques(const psdmp_derive_source *s, const psdmp_derive_batc
 
 /* ---- one class alone ---- */
 
-/* sizes of the joints' velocities: forces and torques, turning and sliding come out alike */
+/* velocities of the joints that make forces and torques, of rotation and displacement, equally large */
 static void set_rates(const psdmp_derive_source *s, double *rate) {
   for (int j = 0; j < s->robot->joints; j++)
     if (s->robot->joint[j].q >= 0)
       rate[s->robot->joint[j].q] = s->rate * (s->robot->joint[j].type == PSDM_PRISMATIC ? s->reach : 1);
 }
 
-/* Two states per position whose difference is the class alone (equation 47, with signs in place of extra states):
- * qdd_a against its negative, qd_a against rest, qd_a with qd_b against qd_a with -qd_b. Gravity needs one. Returns
- * what to divide by. */
+/* Two states per position whose difference is the class alone (equation 47, with signs instead of extra states): qdd_a
+ * against its negative, qd_a against rest, qd_a with qd_b against qd_a with -qd_b. Gravity needs one. Returns the
+ * divisor. */
 static double set_pair(const psdmp_derive_source *s, int first, int second, double *qd, double *qdd) {
   double rate[PSDMP_DERIVE_DENSE_JOINTS];
   int n = s->robot->n;

@@ -14,10 +14,10 @@ void psdmp_derive_space_set(const psdm_robot *r, const psdm_model *m, psdmp_deri
 
 /* The highest degree of joint j in a class (the pre-filters of section 3.1.2):
  *   gravity is of degree one in every joint;
- *   nothing else depends on a joint that stands on the base;
+ *   nothing else depends on a joint on the base;
  *   D_ij has degree two only in joints that both i and j carry, one in those between them, and differentiating
- *   raises no degree: so qdd_a has degree two only below joint a, qd_a qd_b only below a or b. The paper's printed
- *   sizes need this one too.
+ *   does not raise degrees: so qdd_a has degree two only below joint a, qd_a qd_b only below a or b. The paper's
+ *   printed sizes need this filter too.
  * No digit stands for a squared sine. */
 static int highest_degree(const psdmp_derive_space *s, int first, int second, int j) {
   if (first < 0) return 1;

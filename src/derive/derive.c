@@ -57,7 +57,7 @@ void psdmp_derive_keep_columns(psdm_model *m, const int *column) {
   m->P_start[m->p] = at;
 }
 
-/* the terms of the robot, in its independent joints; q says which joint a term's number means */
+/* the terms of the robot, in its independent joints; q gives the joint of a term's number */
 static psdm_status expand(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m,
                           psdmp_derive_expansion *e, int *q, psdm_error *error) {
   uint64_t digit[PSDMP_DERIVE_JOINTS], weight = 1;
@@ -84,7 +84,7 @@ static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *
   if (!status && !column) status = psdmp_base_no_memory(r->file, error);
   if (!status) status = psdmp_derive_restriction_set(r, options, &m->arena, &assumed, error);
   if (!status && !assumed.B && !r->coupled && r->plain_drives) {
-    /* the kept columns are known beforehand, so P is written at once */
+    /* the kept columns are known in advance, so P is written directly */
     status = psdmp_derive_base_recursion(r, e.reach, options ? options->rank_tolerance : 0, m, info, error);
     if (!status) psdmp_derive_base_columns(m, column);
     if (!status) status = psdmp_derive_collect(r, &e, q, column, options, m, &info->kept, error);

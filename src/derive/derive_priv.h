@@ -5,8 +5,8 @@
  *
  *   Lambda_k(q) = sum over b of basis_b(q) Lambda_kb,   basis = 1, s, c, sc, cc (revolute) or 1, q, qq (prismatic).
  *
- * So a row of the parent times Lambda_k gives at most five rows of body k, each with its own new monomial: nothing
- * collides. A monomial is a code in base 5, one digit per tree joint. */
+ * So a row of the parent times Lambda_k gives at most five rows of body k, each with its own new monomial, without
+ * duplicates. A monomial is a code in base 5, one digit per tree joint. */
 #ifndef PSDMP_DERIVE_PRIV_H
 #define PSDMP_DERIVE_PRIV_H
 
@@ -35,8 +35,8 @@ typedef struct psdmp_derive_pool {
   const psdm_allocator *allocator;
   struct psdmp_derive_pool_chunk *chunks;
   uint64_t *at, *end; /* free part of the newest chunk */
-  size_t bytes;       /* taken from the allocator so far */
-  size_t limit;       /* and at most */
+  size_t bytes;       /* allocated so far */
+  size_t limit;       /* and the limit */
   bool failed;        /* out of memory or beyond the limit: everything after is empty */
   bool beyond;
 } psdmp_derive_pool;
@@ -44,10 +44,10 @@ typedef struct psdmp_derive_pool {
 void psdmp_derive_pool_free(psdmp_derive_pool *pool);
 void psdmp_derive_pool_rewind(psdmp_derive_pool *pool); /* the newest chunk is free again; lists in it are lost */
 
-/* What a derivation may take. */
+/* Memory that a derivation may use. */
 size_t psdmp_derive_limit(const psdm_robot *robot, const psdm_derive_options *options);
 
-/* PSDM_OK, or PSDM_E_LIMIT where need bytes are more than limit. */
+/* PSDM_OK, or PSDM_E_LIMIT if need exceeds limit. */
 psdm_status psdmp_derive_ask(const psdm_robot *robot, double need, size_t limit, psdm_error *error);
 
 static inline unsigned psdmp_derive_record_mask(const uint64_t *record) { return (unsigned)(record[1] & 0xFFFF); }
@@ -63,7 +63,7 @@ static inline uint64_t *psdmp_derive_record_next(uint64_t *record) {
   for (psdmp_derive_segment *segment = (rows)->first; segment; segment = segment->next) \
     for (uint64_t *record = segment->begin; record < segment->end; record = psdmp_derive_record_next(record))
 
-/* ---- where rows end up ---- */
+/* ---- where rows go ---- */
 
 /* Rows of one polynomial: coefficient of acceleration class `kind` in the torque of a tree joint, for one body. */
 typedef struct psdmp_derive_term {
@@ -78,9 +78,9 @@ typedef struct psdmp_derive_expansion {
   psdmp_base_arena arena;
   psdmp_derive_term *term;
   int terms, room;
-  /* the unit of lengths and slides in all coefficients: a power of two, so that nothing is rounded */
+  /* the unit of lengths and displacements in all coefficients: a power of two, so that nothing is rounded */
   double reach;
-  double largest_dropped; /* of what was not exactly zero */
+  double largest_dropped; /* of the values dropped that were not exactly zero */
 } psdmp_derive_expansion;
 
 /* All terms of the tree's dynamics. digits[b] is 5^position of body b's digit in the codes. */
@@ -88,7 +88,7 @@ psdm_status psdmp_derive_expand(const psdm_robot *robot, const uint64_t *digit, 
                                 const psdm_allocator *allocator, psdmp_derive_expansion *e, psdm_error *error);
 void psdmp_derive_expansion_free(psdmp_derive_expansion *e);
 
-/* Builds one list; entries that are only rounding are left out. */
+/* Builds one list; entries at rounding level are left out. */
 typedef struct psdmp_derive_builder {
   psdmp_derive_expansion *e;
   psdmp_derive_segment *last; /* open segment; its end moves with the pool */
@@ -97,7 +97,7 @@ typedef struct psdmp_derive_builder {
 
 void psdmp_derive_append(psdmp_derive_builder *b, uint64_t code, const double row[10]);
 
-/* Adds a term; empty ones are passed over. */
+/* Adds a term; empty ones are skipped. */
 void psdmp_derive_emit(psdmp_derive_expansion *e, const psdmp_derive_term *term);
 
 /* ---- one joint's matrices ---- */
@@ -110,15 +110,15 @@ typedef struct psdmp_derive_joint_maps {
   double twist[6]; /* of the joint's own unit rate, in the body's link frame */
 } psdmp_derive_joint_maps;
 
-/* In units of the reach a coefficient is a sum of products of numbers up to one. Rounding of a dozen joints'
- * products stays below 1e-14, and what is not rounding was seen at 7e-9 and above (seven joints, nothing aligned):
- * below this it is rounding. */
+/* In units of the reach a coefficient is a sum of products of numbers up to one. Rounding of a dozen joints' products
+ * stays below 1e-14, and the smallest genuine value seen was 7e-9 (seven joints, nothing aligned): below this it is
+ * rounding. */
 #define PSDMP_DERIVE_ROUNDING 1e-13
 
 /* The power of two nearest to a length. */
 double psdmp_derive_unit_length(double length);
 
-/* Unit length of the longest path of joints, 1 when there is none. */
+/* Unit length of the longest path of joints, 1 if there is none. */
 double psdmp_derive_reach(const psdm_robot *robot, psdmp_base_arena *arena);
 
 void psdmp_derive_joint_maps_set(const psdm_robot *robot, int body, double reach, psdmp_derive_joint_maps *maps);

@@ -52,7 +52,7 @@ psdm_status psdm_derive_result_new(const psdm_robot *robot, const psdm_model *mo
 
 /* ---- params ---- */
 
-/* one answer, whichever way it was found */
+/* one answer, from either method */
 typedef struct view {
   psdm_params_result *r;
   const psdm_robot *robot;
@@ -71,7 +71,7 @@ static const char *name_of(const view *v, int k) {
   return psdm_result_text(&v->r->head, psdm_robot_parameter_name(v->robot, k, text, sizeof text));
 }
 
-/* term number at of formula j; false behind the last. A sampled one may be 0: it is none */
+/* term number at of formula j; false past the end. A sampled coefficient may be 0: it is then left out */
 static bool term_at(const view *v, int j, int at, int *parameter, double *x) {
   if (v->model) {
     if (at >= psdm_model_base_terms(v->model, j)) return false;
@@ -101,7 +101,7 @@ static void fill_base(const view *v, int j, double value, psdm_base_parameter *b
   base->numbers = !psdm_symbolic_holds(v->symbolic, j);
 }
 
-/* those that met this fate; count is set */
+/* the parameters with this fate; count is set */
 static const psdm_word *fate_names(const view *v, psdm_parameter_fate fate, long *count) {
   psdm_word *name = psdm_result_memory(&v->r->head, v->standard, sizeof *name);
   for (int k = 0; name && k < v->standard; k++)

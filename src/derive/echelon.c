@@ -12,8 +12,8 @@
 typedef struct echelon {
   psdm_model *m;
   int l, pivots;
-  double tolerance; /* what a sum of products is good to */
-  /* (l) of each base parameter, then (standard) of each standard one: the reach to its length degree */
+  double tolerance; /* accuracy of a sum of products */
+  /* (l) of each base parameter, then (standard) of each standard one: the reach to the power of its length degree */
   double *unit;
   long *function;  /* (l) of each pivot row */
   int *joint;      /* (l) */
@@ -40,7 +40,7 @@ static double norm(int n, const double *x) {
   return sqrt(sum);
 }
 
-/* what the pivots so far leave of a row of length one (Gram-Schmidt, twice) */
+/* remainder of a row of length one after the pivots so far (Gram-Schmidt, twice) */
 static double remainder_of(const echelon *e, double *x) {
   for (int pass = 0; pass < 2; pass++)
     for (int k = 0; k < e->pivots; k++) {
@@ -52,7 +52,7 @@ static double remainder_of(const echelon *e, double *x) {
   return norm(e->l, x);
 }
 
-/* one pass over the rows: those that leave more than tolerance become pivots */
+/* one pass over the rows: those with a remainder above tolerance become pivots */
 static void add_pivots(echelon *e, double tolerance) {
   int l = e->l;
   for (int joint = 0; joint < e->m->n; joint++)
@@ -71,7 +71,7 @@ static void add_pivots(echelon *e, double tolerance) {
     }
 }
 
-/* pivots found by a later pass go where their rows stand */
+/* pivots of a later pass move to the positions of their rows */
 static void sort_pivots(echelon *e) {
   for (int k = 1; k < e->pivots; k++)
     for (int i = k; i > 0; i--) {
@@ -95,7 +95,7 @@ static int pivot_of(const echelon *e, long f, int joint) {
   return -1;
 }
 
-/* e->x = row W^-1, where sums that cancel are zero; exact at the pivots */
+/* e->x = row W^-1, with sums that cancel set to zero; exact at the pivots */
 static void change_row(echelon *e, long f, int joint) {
   int l = e->l, pivot = pivot_of(e, f, joint);
   for (int j = 0; j < l; j++) {
@@ -129,7 +129,7 @@ static long change_P(echelon *e, psdmp_model_entry *P, long *start) {
   return at;
 }
 
-/* stores one formula: what is small beside its largest term is rounding */
+/* stores one formula: entries that are small beside its largest term are rounding */
 static bool store_formula(echelon *e, const double *formula, int k, psdmp_model_base *base) {
   psdm_model *m = e->m;
   char name[24];
@@ -187,8 +187,8 @@ static bool new_echelon(const psdm_robot *r, psdm_model *m, psdmp_base_arena *sc
          set_units(r, scratch, e);
 }
 
-/* l independent rows, the first ones that are clearly so: what leaves little waits for a later pass; false when
- * there are fewer */
+/* l independent rows, the first clear ones: those with small remainders wait for a later pass; false when there are
+ * fewer */
 static bool find_pivots(echelon *e) {
   static const double tolerance[] = {1e-3, 1e-6, 1e-10};
   int l = e->l;

@@ -1,9 +1,9 @@
-/* estimate.c: what a derivation will take, before it takes it.
+/* estimate.c: estimates the memory of a derivation in advance.
  *
- * On the way outward nothing collides: a record of a list becomes up to five records of the next body's list. So
- * lists grow as trees do, and the size of a tree is told by following a few of its branches, each for as many as
- * were left aside (Knuth 1975, "Estimating the efficiency of backtrack programs"). S and N of a new joint are the
- * one place where two lists meet; their union counts as the larger one and half of the other. */
+ * On the way outward nothing is merged: a record of a list becomes up to five records of the next body's list. So lists
+ * grow as trees do, and the size of a tree can be estimated by following a few of its branches, each standing for those
+ * skipped (Knuth 1975, "Estimating the efficiency of backtrack programs"). S and N of a new joint are the one place
+ * where two lists meet; their union counts as the larger one and half of the other. */
 #include <math.h>
 #include <string.h>
 
@@ -12,16 +12,16 @@
 
 enum { FEW = 32, RECORD = 2 + PSDMP_ROBOT_STANDARD };
 
-/* some records of a list, each of which stands for `weight` of them */
+/* some records of a list, each of which represents `weight` of them */
 typedef struct sample {
   double weight;
   psdmp_derive_rows rows;
-  psdmp_derive_segment segment; /* the only one, over word */
+  psdmp_derive_segment segment; /* its only segment, over word */
   uint64_t word[FEW * RECORD];
 } sample;
 
-/* what a body that the walk has not reached passes on; gravity, self, sum and difference are followed to the end
- * where they begin */
+/* the lists passed on by a body that the walk has not reached; gravity, self, sum and difference are followed to the
+ * end where they start */
 typedef struct place {
   int depth, *path;
   sample potential, *twist, *mass; /* (depth), (depth^2) of which i <= j exist */
@@ -32,7 +32,7 @@ typedef struct estimate {
   const uint64_t *digit;
   const psdmp_derive_level *level;
   int done;
-  psdmp_derive_expansion scratch; /* a list at a time */
+  psdmp_derive_expansion scratch; /* for one list at a time */
   psdmp_derive_joint_maps *maps;  /* (bodies) */
   psdmp_derive_passage *P, *dP;   /* (bodies) */
   place *at;                      /* (bodies) from done on */
@@ -41,14 +41,14 @@ typedef struct estimate {
   double pool, rows, entries; /* bytes of records, rows and entries of the answer */
 } estimate;
 
-/* how often a list is held in memory and how often it comes out as part of the answer */
+/* how often a list is in memory and how often it is part of the answer */
 typedef struct use {
   int lists, terms;
 } use;
 
 static double size_of(const sample *s) { return s->weight * (double)s->rows.count; }
 
-/* at most FEW of the records, one of each stretch of them */
+/* at most FEW of the records, one from each stretch */
 static void thin(estimate *t, const psdmp_derive_rows *in, double weight, sample *out) {
   long few = in->count < FEW ? in->count : FEW, taken = 0, i = 0;
   double stretch = few ? (double)in->count / (double)few : 0;
@@ -90,7 +90,7 @@ static void pass(estimate *t, const sample *in, const psdmp_derive_passage *pass
   thin(t, &rows, in->weight, out);
 }
 
-/* a list that body has, on its way to all bodies after it */
+/* follows a list of body to all bodies after it */
 static void descend(estimate *t, int body, const sample *s, use u, sample *line) {
   for (int k = body + 1; k < t->robot->bodies && s->rows.count; k++) {
     if (t->robot->body[k].parent != body || k < t->done) continue;
@@ -99,14 +99,14 @@ static void descend(estimate *t, int body, const sample *s, use u, sample *line)
   }
 }
 
-/* a list of the walk's last bodies, from there to body and beyond */
+/* follows a list of the walk's last bodies to body and beyond */
 static void carry_on(estimate *t, const psdmp_derive_rows *list, int body, use u) {
   thin(t, list, 1, &t->line[0]);
   pass(t, &t->line[0], &t->P[body], body, u, &t->line[1]);
   descend(t, body, &t->line[1], u, t->line + 2);
 }
 
-/* what the walk has and nothing new begins from */
+/* the walk's lists from which nothing new starts */
 static void carry_level(estimate *t, const psdmp_derive_level *p, int body) {
   int D = p->depth;
   for (int a = 0; a < D; a++) {
@@ -145,7 +145,7 @@ static const sample *of(estimate *t, int parent, const psdmp_derive_rows *real, 
   return &t->line[t->robot->bodies + 2];
 }
 
-/* twists and mass matrix of a body, the base of all that begins there */
+/* twists and mass matrix of a body, from which its other lists start */
 static void fill_place(estimate *t, int body, const psdmp_derive_rows *base) {
   place *k = &t->at[body];
   int parent = t->robot->body[body].parent, d = k->depth, D = d - 1;
@@ -237,7 +237,7 @@ double psdmp_derive_expand_estimate(const psdm_robot *r, const uint64_t *digit, 
   t.line = psdmp_base_arena_alloc_raw(&arena, (bodies + 4) * sizeof *t.line);
   bool ok = t.maps && t.P && t.dP && t.at && t.line;
   if (ok) set_maps(&t, e->reach);
-  /* what is there already: every record is in a list, and most lists come out */
+  /* existing terms: every record is in a list, and most lists are written */
   for (int i = 0; i < e->terms && ok; i++)
     t.rows += (double)e->term[i].rows.count, t.entries += (double)e->term[i].rows.entries;
   for (int b = done; b < r->bodies && ok; b++) {

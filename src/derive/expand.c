@@ -1,6 +1,6 @@
 /* expand.c: every coefficient of the dynamics, by one walk over the tree.
  *
- * With a, b, c on the path to body k (a before b before c), D the mass matrix of body k and dots for derivatives:
+ * With a, b, c on the path to body k (a before b before c), D the mass matrix of body k and commas for derivatives:
  *   D_ij           starts at body j from joint i's twist there, and passes outward through Lambda
  *   D_aa,c         = D_aa (of c's parent) dLambda_c:   qd_a qd_c in torque a, -1/2 qd_a^2 in torque c
  *   D_ab,b         = the derivative of D_ab at body b: qd_b^2 in torque a
@@ -67,7 +67,7 @@ void psdmp_derive_pool_rewind(psdmp_derive_pool *pool) {
 
 typedef psdmp_derive_builder builder;
 
-/* room for one record of the largest kind at pool->at; NULL when memory is out */
+/* room for one record of the largest kind at pool->at; NULL when out of memory */
 static inline uint64_t *reserve(builder *b) {
   psdmp_derive_pool *pool = &b->e->pool;
   if (b->last && pool->end - pool->at >= RECORD_WORDS) return pool->at;
@@ -82,7 +82,7 @@ static inline uint64_t *reserve(builder *b) {
   return pool->at;
 }
 
-/* appends the entries of row that are not rounding; nothing when none is */
+/* appends the entries of row above rounding level; nothing if there are none */
 static inline void append(builder *b, uint64_t code, const double row[10], unsigned candidates) {
   uint64_t *record = reserve(b);
   if (!record) return;
@@ -141,7 +141,7 @@ psdmp_derive_rows psdmp_derive_pass(psdmp_derive_expansion *e, const psdmp_deriv
       int k = 0;
       for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1, k++) {
         int i = __builtin_ctz(left);
-        if (s->count[i] > 5) /* nearly full: the plain loop is faster than picking */
+        if (s->count[i] > 5) /* nearly full: the plain loop is faster than selecting entries */
           for (int t = 0; t < 10; t++) row[t] += value[k] * s->dense[i][t];
         else
           for (int t = 0; t < s->count[i]; t++) row[s->column[i][t]] += value[k] * s->value[i][t];
@@ -153,7 +153,7 @@ psdmp_derive_rows psdmp_derive_pass(psdmp_derive_expansion *e, const psdmp_deriv
   return out.rows;
 }
 
-/* ---- twists: multilinear, six numbers each, stored as rows too ---- */
+/* ---- twists: multilinear, six numbers each, also stored as rows ---- */
 
 psdmp_derive_rows psdmp_derive_pass_twist(psdmp_derive_expansion *e, const psdmp_derive_rows *in,
                                           const psdmp_derive_joint_maps *maps, bool prismatic, uint64_t digit) {
@@ -241,7 +241,7 @@ static bool fill_table(psdmp_derive_expansion *e, const psdmp_derive_rows *rows,
   return true;
 }
 
-/* takes the record of that code out of the table; NULL when there is none. A taken slot keeps its chain by a mark. */
+/* removes the record of that code from the table; NULL if there is none. A removed slot keeps its chain by a mark. */
 static inline uint64_t *take(table *t, uint64_t code, uint64_t *mark) {
   for (size_t at = place(t, code); t->slot[at]; at = (at + 1) & (t->size - 1))
     if (t->slot[at] != mark && t->slot[at][0] == code) {
@@ -326,7 +326,7 @@ void psdmp_derive_emit(psdmp_derive_expansion *e, const psdmp_derive_term *term)
   e->term[e->terms++] = *term;
 }
 
-/* a polynomial of this body becomes part of the answer */
+/* makes a polynomial of this body part of the answer */
 static void emit(walk *w, const psdmp_derive_rows *rows, int first, int second, int torque, int body, double scale) {
   psdmp_derive_emit(w->e, &(psdmp_derive_term){*rows, first, second, torque, body, scale});
 }
@@ -355,7 +355,7 @@ static void fill_level(walk *w, const psdmp_derive_level *parent, const psdmp_de
   k->twist[c] = own.rows;
   k->mass[c * d + c] = psdmp_derive_start_mass(e, &own.rows, maps->twist);
 
-  /* what exists already passes outward */
+  /* existing lists pass outward */
   const psdmp_derive_rows *potential = parent ? &parent->potential : base;
   k->potential = psdmp_derive_pass(e, potential, &P, digit);
   k->gravity[c] = psdmp_derive_pass(e, potential, &dP, digit);
@@ -419,7 +419,7 @@ double psdmp_derive_unit_length(double length) {
 
 static double length(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
-/* how far a joint that follows turning ones slides, at rest and by a radian of each */
+/* displacement of a joint that follows revolute ones, at rest and for a radian of each */
 static double slides(const psdm_robot *r, int b) {
   double sum = r->body[b].prismatic && r->coupled ? fabs(r->c[b]) : 0;
   for (int j = 0; j < r->joints && r->coupled && r->body[b].prismatic; j++)
@@ -428,7 +428,7 @@ static double slides(const psdm_robot *r, int b) {
   return sum;
 }
 
-/* largest radius of gyration about a joint, of the bodies that are known */
+/* largest radius of gyration about a joint, of the known bodies */
 static double gyration(const psdm_robot *r) {
   double most = 0;
   for (int b = 0; b < r->bodies; b++) {
@@ -439,13 +439,13 @@ static double gyration(const psdm_robot *r) {
   return most;
 }
 
-/* Longest way from the base to any link frame or joint: the length that coefficients are measured with. Offsets that
- * are small beside the bodies, or nothing beside anything (1e-12 m in a wrist whose axes meet), are no measure. */
+/* Longest path from the base to any link frame or joint: the unit of length of the coefficients. Offsets that are small
+ * beside the bodies, or negligible (1e-12 m in a wrist whose axes meet), do not count. */
 double psdmp_derive_reach(const psdm_robot *r, psdmp_base_arena *arena) {
   double *to = psdmp_base_arena_alloc(arena, (size_t)r->bodies * sizeof *to), longest = 0, size = gyration(r);
   for (int b = 0; to && b < r->bodies; b++) {
     const psdmp_robot_pose *joint = &r->body[b].joint, *link = &r->link[r->body[b].index].frame;
-    /* the base's own place moves nothing */
+    /* the base's own position moves nothing */
     to[b] = (r->body[b].parent < 0 ? 0 : to[r->body[b].parent] + length(joint->p)) + slides(r, b);
     longest = fmax(longest, to[b] + length(link->p));
   }
@@ -462,10 +462,10 @@ static psdmp_derive_rows start_potential(psdmp_derive_expansion *e, const double
   return out.rows;
 }
 
-enum { TELLING = 4000000 }; /* bytes of records from which on their further growth is told well */
+enum { TELLING = 4000000 }; /* bytes of records from which their further growth can be estimated well */
 
-/* after `done` levels: whether all of it will fit. Asked as soon as the records tell and it might not, and when the
- * limit is passed. */
+/* after `done` levels: whether everything will fit. Asked as soon as the records allow an estimate and it is in doubt,
+ * and when the limit is exceeded. */
 static psdm_status ask(walk *w, const psdmp_derive_rows *base, const psdmp_derive_level *levels, int done,
                        psdm_error *error) {
   const psdmp_derive_expansion *e = w->e;
@@ -474,7 +474,8 @@ static psdm_status ask(walk *w, const psdmp_derive_rows *base, const psdmp_deriv
   if (!e->pool.beyond && (small || left == 0)) return PSDM_OK;
   double need = psdmp_derive_expand_estimate(w->robot, w->digit, e, base, levels, done);
   if (e->pool.beyond) need = fmax(need, 1.01 * limit);
-  /* the estimate was up to a quarter too large for two joints more (planar chains); nobody is refused for that */
+  /* the estimate was up to a quarter too large for two more joints (planar chains); this margin prevents false
+   * refusals */
   if (!e->pool.beyond && need < limit * fmin(2, 1 + left / 4)) return PSDM_OK;
   return psdmp_derive_ask(w->robot, need, e->pool.limit, error);
 }

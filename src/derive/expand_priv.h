@@ -1,11 +1,11 @@
-/* expand_priv.h: what the walk over the tree is made of, for the walk itself and for the estimate of what it will
- * take. Private to the room. */
+/* expand_priv.h: parts of the walk over the tree, for the walk itself and for the estimate of its memory. Private to
+ * the room. */
 #ifndef PSDMP_DERIVE_EXPAND_H
 #define PSDMP_DERIVE_EXPAND_H
 
 #include "derive/derive_priv.h"
 
-/* One matrix by rows: for input i, which outputs it reaches and with what. */
+/* One matrix by rows: for input i, the outputs it reaches and their factors. */
 typedef struct psdmp_derive_sparse {
   unsigned reach[10]; /* mask of outputs */
   unsigned char count[10], column[10][10];
@@ -35,7 +35,7 @@ psdmp_derive_rows psdmp_derive_start_mass(psdmp_derive_expansion *e, const psdmp
 psdmp_derive_rows psdmp_derive_linear(psdmp_derive_expansion *e, const psdmp_derive_rows *in, bool prismatic,
                                       uint64_t digit);
 
-/* What body k of the path passes to its children: one list for each polynomial, in the order of their kinds. */
+/* The lists that body k of the path passes to its children, one for each polynomial, in the order of their kinds. */
 typedef struct psdmp_derive_level {
   int body, depth; /* depth: joints on the path to it, itself included */
   const int *path; /* (depth) bodies */
@@ -47,9 +47,9 @@ typedef struct psdmp_derive_level {
   psdmp_derive_rows *sum, *difference; /* (depth^3) S and N at [a][b][c] */
 } psdmp_derive_level;
 
-/* Bytes that the derivation will have taken when it is done, judged by a few records of every list that levels 0 to
- * done - 1 hold (level[b] is body b's): the way outward multiplies each record by up to five, and a sample of them
- * tells by how much. base: the potential before any joint. 0 when there is no memory for that. */
+/* Estimated bytes of the complete derivation, from a few records of every list in levels 0 to done - 1 (level[b] is
+ * body b's): each step outward multiplies a record by up to five, and a sample shows by how much. base: the potential
+ * before any joint. 0 when out of memory. */
 double psdmp_derive_expand_estimate(const psdm_robot *robot, const uint64_t *digit, const psdmp_derive_expansion *e,
                                     const psdmp_derive_rows *base, const psdmp_derive_level *level, int done);
 

@@ -47,7 +47,7 @@ static void slide_matrices(double Z[PSDMP_DERIVE_BASIS][100]) {
 #undef SET
 }
 
-/* entries that are only rounding of products of exact geometry become exact zeros */
+/* entries at rounding level of products of exact geometry become exact zeros */
 static void clean(int count, double *M) {
   for (int i = 0; i < count; i++)
     if (fabs(M[i]) < 1e-15) M[i] = 0;
@@ -58,7 +58,7 @@ static psdmp_robot_pose in_units(psdmp_robot_pose pose, double length) {
   return pose;
 }
 
-/* twists into a frame that stands at `frame` in the old one: w' = R^T w, v' = R^T (v + w x p) */
+/* twists into a frame at `frame` in the old one: w' = R^T w, v' = R^T (v + w x p) */
 static void twist_matrix(const psdmp_robot_pose *frame, double M[36]) {
   const double *R = frame->R, *p = frame->p;
   memset(M, 0, 36 * sizeof *M);

@@ -1,7 +1,7 @@
-/* substitute.c: a coupled robot's terms in its independent joints. q_tree = G q + c is put into every monomial:
- * sines and cosines of sums are expanded (exact for whole factors), products are reduced by s s = 1 - c c,
- * accelerations and velocities follow G, torques G^T. What cancels goes: a planar parallelogram keeps eight
- * parameters where its free tree has twelve. */
+/* substitute.c: a coupled robot's terms in its independent joints. Inserts q_tree = G q + c into every monomial: sines
+ * and cosines of sums are expanded (exact for integer factors), products are reduced by s s = 1 - c c, accelerations
+ * and velocities follow G, torques G^T. Terms that cancel are removed: a planar parallelogram keeps eight parameters
+ * where its free tree has twelve. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@ typedef struct substitution {
   psdm_model *m;
   psdmp_derive_expansion *e;
   poly *digit;           /* (bodies x 5) each digit of each tree joint */
-  poly *product, *other; /* of the monomial at hand */
-  poly *angle[2];        /* cosine and sine of the angle that is added */
+  poly *product, *other; /* of the current monomial */
+  poly *angle[2];        /* cosine and sine of the angle being added */
   bool overflow;
 } substitution;
 
@@ -156,8 +156,8 @@ typedef struct keys {
   long count, room;
   long *slot; /* hash to item, -1 free */
   long slots;
-  size_t bytes, limit; /* taken, the terms included, and at most */
-  double beyond;       /* what would have been needed, where that is more */
+  size_t bytes, limit; /* allocated, the terms included, and limit */
+  double beyond;       /* bytes needed, if that is more */
 } keys;
 
 static uint64_t hash(const key *k) {
@@ -193,7 +193,7 @@ static bool grow_keys(keys *t, psdmp_base_arena *arena) {
   return true;
 }
 
-/* the row of a key, made when it is new; NULL when memory is out */
+/* the row of a key, created if new; NULL when out of memory */
 static double *row_of(keys *t, const key *k, psdmp_base_arena *arena) {
   if (t->count == t->room && !grow_keys(t, arena)) return NULL;
   long at = (long)(hash(k) % (uint64_t)t->slots);
@@ -237,7 +237,7 @@ static shares shares_of(const psdm_robot *r, int body) {
   return s;
 }
 
-/* one record into every class and torque that it reaches */
+/* adds one record to every class and torque that it reaches */
 static bool spread(substitution *s, keys *t, const psdmp_derive_term *term, const uint64_t *record,
                    psdmp_base_arena *arena) {
   shares first = shares_of(s->robot, term->first), second = shares_of(s->robot, term->second),

@@ -11,8 +11,8 @@
  * Parallelogram loops regroup with the ratio of two lengths: f(x + e_i) / f(x) is then a power of (x_i + 1) / x_i for
  * every i.
  *
- * x is random, lengths that are zero stay zero. What comes out is compared with derivations at fresh lengths and at
- * the robot's own; a formula that differs anywhere is given in numbers instead. */
+ * x is random, zero lengths stay zero. The result is compared with derivations at other lengths and at the robot's own;
+ * a formula that differs anywhere is given in numbers instead. */
 #include "derive/symbolic_priv.h"
 
 #include <ctype.h>
@@ -20,8 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RATIO = 9 }; /* in place of a degree */
-enum { FRESH = 3 }; /* derivations at lengths that no formula was made from */
+enum { RATIO = 9 }; /* instead of a degree */
+enum { FRESH = 3 }; /* derivations at lengths not used for any formula */
 
 /* one coefficient: standard parameter `parameter` in the base parameter kept[base] */
 typedef struct pair {
@@ -42,7 +42,7 @@ typedef struct study {
   psdmp_base_arena arena; /* everything below */
   psdm_robot copy;
   bool sampled;  /* base parameters come from samples, not from the recursion */
-  int S, active; /* standard parameters, lengths that are not zero */
+  int S, active; /* standard parameters, nonzero lengths */
   int *length;   /* (active) index among the robot's lengths */
   double *all;   /* (robot->lengths) */
   double *x;     /* (active) the random point */
@@ -52,7 +52,7 @@ typedef struct study {
   int *kept;    /* (l) standard parameters */
   int *find;    /* (l x S) pair, or -1 */
   pair *pair;
-  double *worst; /* (l) largest difference at fresh lengths; infinite: another structure */
+  double *worst; /* (l) largest difference at other lengths; infinite: another structure */
 } study;
 
 /* ---- derivations at other lengths ---- */
@@ -72,7 +72,7 @@ static psdm_status derive_at(study *s, const double *x, psdm_model *m, psdm_erro
                     : psdmp_derive_base_recursion(&s->copy, psdmp_derive_unit_length(reach), 0, m, &info, error);
 }
 
-/* the coefficients as a vector over the pairs; what is no pair spoils its base parameter */
+/* the coefficients as a vector over the pairs; a coefficient that is not a pair invalidates its base parameter */
 static psdm_status coefficients_at(study *s, const double *x, double *f, psdm_error *error) {
   psdm_model m;
   psdm_status status = derive_at(s, x, &m, error);
@@ -91,7 +91,7 @@ static psdm_status coefficients_at(study *s, const double *x, double *f, psdm_er
   return status;
 }
 
-/* which coefficients there are at random lengths */
+/* which coefficients exist at random lengths */
 static psdm_status find_pairs(study *s, psdm_error *error) {
   psdm_model m;
   psdm_status status = derive_at(s, s->x, &m, error);
@@ -123,7 +123,7 @@ static psdm_status find_pairs(study *s, psdm_error *error) {
 
 /* ---- parts ---- */
 
-/* the whole or half number that c is, up to rounding; c itself when a twist made it something else */
+/* the integer or half integer that c is, up to rounding; c itself when a twist made it something else */
 static double tidy(double c) {
   double twice = round(2 * c);
   return fabs(2 * c - twice) < 2e-9 ? twice / 2 : c;
@@ -141,7 +141,7 @@ static bool add_part(study *s, pair *p, int first, int second, double c) {
   return true;
 }
 
-/* f at x moved by one unit along i, and along k unless it is -1 */
+/* f at x moved by one unit along i, and along k unless that is -1 */
 static psdm_status moved(study *s, int i, double by, int k, double *point, double *f, psdm_error *error) {
   memcpy(point, s->x, sizeof *point * (size_t)s->active);
   point[i] += by;
@@ -149,13 +149,13 @@ static psdm_status moved(study *s, int i, double by, int k, double *point, doubl
   return coefficients_at(s, point, f, error);
 }
 
-/* the exponent of length i in a coefficient that is one product of powers; 9 when it is none */
+/* the exponent of length i in a coefficient that is a single product of powers; 9 when it is not */
 static int exponent_of(double before, double after, double x) {
   double ratio = after / before, exponent = ratio > 0 ? log(ratio) / log((x + 1) / x) : NAN;
   return fabs(exponent) < 3 && fabs(exponent - round(exponent)) < 1e-7 ? (int)round(exponent) : 9;
 }
 
-/* c L_i L_k / L_u, where there is a divisor; nothing changes when the coefficient is anything else */
+/* c L_i L_k / L_u, with a divisor; any other coefficient is unchanged */
 static bool find_ratio(study *s, pair *p, double value, double *const *fi, int index) {
   psdmp_derive_monomial m = {-1, -1, -1, value};
   for (int i = 0; i < s->active; i++) {
@@ -175,7 +175,7 @@ static bool find_ratio(study *s, pair *p, double value, double *const *fi, int i
   return true;
 }
 
-/* numbers, lone lengths and squares */
+/* numbers, single lengths and squares */
 static psdm_status find_single_parts(study *s, const double *f, double *const *fi, double *back, double *point,
                                      psdm_error *error) {
   bool ok = true;
@@ -238,8 +238,8 @@ static double value_of(const pair *p, const double *x, double *size) {
   return sum;
 }
 
-/* largest coefficient of each formula: nearly parallel axes make some large, and the others lose what those have in
- * rounding */
+/* largest coefficient of each formula: nearly parallel axes make some large, whose rounding limits the others'
+ * accuracy */
 static void formula_sizes(const study *s, const double *x, double *largest) {
   for (int j = 0; j < s->l; j++) largest[j] = 1;
   for (int p = 0; p < s->pairs; p++) {
@@ -270,7 +270,7 @@ static psdm_status check_fresh(study *s, uint64_t *seed, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* the base parameter that the model calls j, among those at random lengths; -1 when its formula is another one there */
+/* the model's base parameter j among those at random lengths; -1 when its formula is different there */
 static int twin_of(const study *s, int j, double tolerance, const double *x, double *row) {
   const psdmp_model_base *base = &s->model->base[j];
   int twin = -1;
@@ -297,7 +297,7 @@ static psdmp_derive_polynomial number(psdmp_base_arena *arena, double c) {
   return p;
 }
 
-/* as the model has it */
+/* as in the model */
 static bool numbers_formula(const study *s, int j, psdmp_base_arena *arena, psdmp_derive_formula *out) {
   const psdmp_model_base *base = &s->model->base[j];
   out->terms = base->terms;
@@ -329,7 +329,7 @@ static bool symbols_formula(const study *s, int twin, psdmp_base_arena *arena, p
   return true;
 }
 
-/* lengths that some formula uses, counted anew */
+/* lengths used by some formula, numbered again */
 static bool number_lengths(const study *s, psdm_symbolic *out) {
   int *to = PSDMP_BASE_NEW(&out->arena, s->active, int);
   out->name = PSDMP_BASE_NEW(&out->arena, s->active, const char *);
@@ -380,7 +380,7 @@ static bool answer(const study *s, psdm_symbolic *out) {
   return number_lengths(s, out);
 }
 
-/* ---- names that the user wants ---- */
+/* ---- the user's names ---- */
 
 static psdm_status bad_name(const char *text, const char *why, psdm_error *error) {
   char quoted[80];
@@ -394,7 +394,7 @@ static bool is_word(const char *text) {
   return !*text;
 }
 
-/* "a3=D3"; a length that no formula uses is passed over when the robot has it */
+/* "a3=D3"; a length of the robot that no formula uses is ignored */
 static psdm_status rename_length(const psdm_robot *r, psdm_symbolic *out, const char *text, psdm_error *error) {
   const char *to = strchr(text, '=');
   size_t length = to ? (size_t)(to - text) : 0;
@@ -421,7 +421,7 @@ static psdm_status rename_length(const psdm_robot *r, psdm_symbolic *out, const 
   return out->name[own] ? PSDM_OK : psdmp_base_no_memory(r->file, error);
 }
 
-/* each length once: of two names neither would be more right */
+/* each length at most once: two names would be ambiguous */
 static psdm_status rename_lengths(const psdm_robot *r, psdm_symbolic *out, const psdm_symbolic_options *o,
                                   psdm_error *error) {
   psdm_status status = PSDM_OK;
@@ -453,8 +453,8 @@ static psdm_status start(study *s, const psdm_symbolic_options *o, uint64_t *see
     return psdmp_base_no_memory(r->file, error);
   for (int k = 0; k < r->lengths; k++) largest = fmax(largest, fabs(r->length[k].value));
   for (int k = 0; k < r->lengths; k++)
-    if (fabs(r->length[k].value) > 1e-13 * largest) s->length[s->active++] = k; /* the rest is rounding, so zero */
-  /* one unit up or down is not zero either */
+    if (fabs(r->length[k].value) > 1e-13 * largest) s->length[s->active++] = k; /* the rest is rounding: zero */
+  /* one unit up or down is also nonzero */
   for (int i = 0; i < s->active; i++) s->x[i] = 0.25 + 0.5 * fabs(psdmp_base_random(seed, -1, 1));
   return PSDM_OK;
 }

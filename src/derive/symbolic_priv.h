@@ -16,7 +16,7 @@ static inline double psdmp_derive_monomial_value(const psdmp_derive_monomial *m,
   return m->under < 0 ? value : value / lengths[m->under];
 }
 
-/* Squares and lone lengths first, then products; equal polynomials are equal entry by entry. */
+/* Squares and single lengths first, then products; equal polynomials are equal entry by entry. */
 typedef struct psdmp_derive_polynomial {
   int count;
   psdmp_derive_monomial *monomial;
@@ -41,7 +41,7 @@ struct psdm_symbolic {
   const char **name;             /* (lengths) */
   double *value;                 /* (lengths) */
   double error;
-  const psdm_model *model; /* while it is made: names of the standard parameters */
+  const psdm_model *model; /* during construction: names of the standard parameters */
 };
 
 /* Names of the lengths and texts of all formulas. False: out of memory. */

@@ -1,4 +1,4 @@
-/* symbolic_text.c: formulas as people write them: parameters with the same coefficient share a bracket. */
+/* symbolic_text.c: formulas in the usual notation: parameters with the same coefficient share a bracket. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void put_number(writer *w, double x) {
   put(w, text);
 }
 
-/* "mx3" stays, or becomes \mathit{mx}_{3} */
+/* keeps "mx3", or makes it \mathit{mx}_{3} */
 static void put_name(writer *w, const char *name) {
   if (!w->latex) {
     put(w, name);
@@ -88,7 +88,7 @@ static bool put_monomial(writer *w, const psdmp_derive_monomial *m) {
   return true;
 }
 
-/* a sign that all parts share stands before the coefficient */
+/* a sign shared by all parts goes before the coefficient */
 static bool is_negative(const psdmp_derive_polynomial *p) {
   for (int i = 0; i < p->count; i++)
     if (p->monomial[i].c > 0) return false;
@@ -113,7 +113,7 @@ static bool put_coefficient(writer *w, const psdmp_derive_polynomial *p) {
   return true;
 }
 
-/* of its lengths above the line; formulas list terms by it */
+/* degree of its lengths in the numerator; formulas list terms by it */
 static int degree_of(const psdmp_derive_polynomial *p) {
   return (p->monomial->first >= 0) + (p->monomial->second >= 0);
 }
@@ -133,7 +133,7 @@ static bool equal(const psdmp_derive_polynomial *a, const psdmp_derive_polynomia
   return true;
 }
 
-/* term t and the later ones with the same coefficient, as one product */
+/* term t and all later ones with the same coefficient, as one product */
 static void put_group(writer *w, const psdmp_derive_formula *f, int t, bool *done) {
   const psdmp_derive_polynomial *p = &f->term[t].coefficient;
   bool negative = is_negative(p), alone = is_one(p);

@@ -1,4 +1,4 @@
-/* border_priv.h: what a library that MemorySanitizer does not see into has written for us. Nothing in any other
+/* border_priv.h: marks memory written by libraries that MemorySanitizer does not instrument. Empty in any other
  * build. */
 #ifndef PSDMP_DOCUMENT_BORDER_H
 #define PSDMP_DOCUMENT_BORDER_H

@@ -1,4 +1,5 @@
-/* doc.c: YAML through libyaml, as a tree of nodes. No anchors, aliases or tags; depth, values and bytes are bounded. */
+/* document.c: YAML through libyaml, as a tree of nodes. No anchors, aliases or tags; depth, values and bytes are
+ * bounded. */
 #include "document/document.h"
 
 #include <limits.h>
@@ -7,7 +8,7 @@
 
 #include "document/border_priv.h"
 
-/* everything one parse needs; the stack of open containers is bounded by PSDMP_DOCUMENT_DOC_DEPTH */
+/* state of one parse; the stack of open containers is bounded by PSDMP_DOCUMENT_DOC_DEPTH */
 typedef struct doc_state {
   const char *file;
   psdmp_base_arena *arena;
@@ -16,7 +17,7 @@ typedef struct doc_state {
   struct open {
     psdmp_document_node *node; /* the list or map */
     psdmp_document_node *last; /* its last child */
-    const char *key;           /* map: a key that waits for its value */
+    const char *key;           /* map: a key waiting for its value */
     int line, column;          /* of that key */
   } stack[PSDMP_DOCUMENT_DOC_DEPTH];
   psdmp_document_node *root;
@@ -29,7 +30,7 @@ static psdm_status fail_at(doc_state *s, psdm_status status, const yaml_mark_t *
   return psdmp_base_fail(s->error, status, s->file, mark_line(mark), mark_column(mark), "%s", what);
 }
 
-/* hangs a node under the innermost open container */
+/* appends a node to the innermost open container */
 static psdm_status place(doc_state *s, psdmp_document_node *node) {
   if (!s->depth) {
     s->root = node;
@@ -144,13 +145,13 @@ static psdm_status fail_yaml(doc_state *s, const yaml_parser_t *parser, const ch
   const char *text = parser->problem ? parser->problem : "not YAML";
   psdmp_base_quote(text, strlen(text), problem, sizeof problem);
   int line = mark_line(&parser->problem_mark), column = mark_column(&parser->problem_mark);
-  /* a byte that cannot be decoded has an offset only */
+  /* for a byte that cannot be decoded only the offset is known */
   if (parser->error == YAML_READER_ERROR)
     locate(input, parser->problem_offset < length ? parser->problem_offset : length, &line, &column);
   return psdmp_base_fail(s->error, PSDM_E_PARSE, s->file, line, column, "malformed YAML: %s", problem);
 }
 
-/* NUL bytes end C strings early, so they are found before anything else looks at the text */
+/* NUL bytes end C strings early, so they are found first */
 static psdm_status refuse_nul(const char *text, size_t length, const char *file, psdm_error *error) {
   const char *nul = memchr(text, 0, length);
   if (!nul) return PSDM_OK;

@@ -1,4 +1,4 @@
-/* file_io.c: whole files in, bounded; the writing side is output_io.c. */
+/* file_io.c: reads whole files, up to a limit; psdm_output writes them. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* batch.c: one function at many states, by threads. Each state is evaluated alone: the numbers are psdm_eval's,
- * whatever the number of threads. */
+/* batch.c: one function at many states, in threads. Each state is evaluated alone: results equal psdm_eval's for any
+ * number of threads. */
 #include "eval/batch_priv.h"
 
 #include <limits.h>
@@ -7,7 +7,7 @@
 #include <omp.h>
 #endif
 
-enum { STATES = 64 }; /* that a thread takes at a time: some 100 microseconds of work */
+enum { STATES = 64 }; /* taken by a thread at a time: some 100 microseconds of work */
 
 static psdm_status eval_some(const psdm_batch *b, psdmp_eval_batch_thread *t, long from, long to, const double *in,
                              double *out, long *at) {

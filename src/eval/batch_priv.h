@@ -5,10 +5,10 @@
 #include "parallel/parallel.h"
 #include "psdm/eval.h"
 
-/* What one thread needs. */
+/* Data of one thread. */
 typedef struct psdmp_eval_batch_thread {
   psdm_work *work;
-  psdm_eval_options options; /* with scratch of its own */
+  psdm_eval_options options; /* with its own scratch */
 } psdmp_eval_batch_thread;
 
 struct psdm_batch {

@@ -1,4 +1,4 @@
-/* documents.c: the types of a function at many states as a document. */
+/* documents.c: the document type of a function at many states. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_eval_result, PSDM_EVAL_RESULT, "eval", "A function at many states")

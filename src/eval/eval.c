@@ -1,5 +1,5 @@
-/* eval.c: every function of a robot behind one call: names of inputs and outputs, and values by the recursions or
- * the derived model. */
+/* eval.c: every function of a robot in one call: names of inputs and outputs, and values from the recursions or the
+ * derived model. */
 #include "psdm/eval.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eva
 
 /* ---- values ---- */
 
-/* external and frictional torque that the motors do not supply, added with a sign */
+/* adds external and friction torques with a sign */
 static psdm_status add_outside(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
                                const double *qd, double sign, double *tau) {
   double part[PSDM_MAX_JOINTS];
@@ -84,7 +84,7 @@ static psdm_status add_outside(const psdm_robot *r, psdm_work *work, const psdm_
   return PSDM_OK;
 }
 
-/* what a rest, a velocity or a motion asks of the motors; qdd or both rates NULL where they are zero */
+/* motor torques of a rest, a velocity or a motion; qdd or both rates are NULL where zero */
 static psdm_status torques(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
                            const double *qd, const double *qdd, double *out) {
   static const double still[PSDM_MAX_JOINTS];
@@ -118,8 +118,8 @@ size_t psdm_eval_scratch(const psdm_robot *r, const psdm_model *m) {
   return standard > model ? standard : model;
 }
 
-/* The base regressor is the standard one's kept columns, as long as the assumptions only took columns away; else,
- * and on request, it comes from the model's functions. */
+/* The base regressor is the kept columns of the standard one, if the assumptions only removed columns; else, and on
+ * request, it comes from the model's functions. */
 static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
                              const double *qd, const double *qdd, double *out) {
   const psdm_model *m = o->model;
@@ -135,7 +135,7 @@ static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_ev
   return status;
 }
 
-/* three matrices, one behind the other: by q, by qd, and M or its inverse; friction depends on qd alone */
+/* three matrices in sequence: by q, by qd, and M or its inverse; friction depends on qd alone */
 static psdm_status linearized(const psdm_robot *r, const psdm_eval_options *o, bool forward, const double *q,
                               const double *qd, const double *third, double *out) {
   double *by_qd = out + (long)r->n * r->n, *mass = by_qd + (long)r->n * r->n, part[PSDM_MAX_JOINTS],

@@ -1,4 +1,4 @@
-/* model.c: the derived model at a state. No allocation; the quiet room. */
+/* model.c: the derived model at a state. No allocation. */
 #include <math.h>
 #include <string.h>
 

@@ -1,13 +1,13 @@
-/* adjoint.c: how a weighted sum of the regressor's entries changes with the motion.
+/* adjoint.c: derivatives of a weighted sum of the regressor's entries by the motion.
  *
- * The sum over joints i and bodies b behind them of the power of body b's wrench, for the parameters that row i is
- * weighted with, on the unit twist s_ib of joint i (regressor.c). One walk outwards gives motions and twists; one walk
- * inwards their adjoints (reverse differentiation, Griewank and Walther 2008):
+ * The sum over joints i and bodies b behind them of the power of body b's wrench, for the parameters weighted by row i,
+ * on the unit twist s_ib of joint i (regressor.c). One pass outwards gives motions and twists; one pass inwards their
+ * adjoints (reverse differentiation, Griewank and Walther 2008):
  *
  *   power  s_w . (I dw + w x I w + h x a) + s_v . (m a + dw x h + w x (w x h))
  *   twist  s_ib = X_b s_i,parent(b),  s_ii = z
  *   motion w = R^T w' + z qd,  dw = R^T dw' + (R^T w') x z qd + z qdd,  a = R^T (a' + dw' x p + w' x (w' x p)), and
- *                                                                       the like along z */
+ *                                                                       similarly along z */
 #include <string.h>
 
 #include "excite/inertia_priv.h"
@@ -19,7 +19,7 @@ typedef struct adjoints {
   const psdmp_rigid_motion *motion;
   const double *weight;
   double *body;             /* (bodies x 9) */
-  double *twist, *by_twist; /* (bodies x bodies x 6): [b][i], turning part first */
+  double *twist, *by_twist; /* (bodies x bodies x 6): [b][i], angular part first */
   double *q, *qd, *qdd;     /* (bodies) of the tree's coordinates */
 } adjoints;
 
@@ -82,7 +82,7 @@ static void add_power(const psdmp_rigid_motion *m, const double pi[10], const do
   psdmp_rigid_cross_add(sw, h, body + 6);
 }
 
-/* adjoints of the twists at b go to those at its parent, and to q_b, which turns or shifts them all */
+/* adjoints of the twists at b go to those at its parent, and to q_b, which rotates or shifts them all */
 static void pull_twists(adjoints *a, int b) {
   const psdmp_robot_body *body = &a->r->body[b];
   const psdmp_rigid_motion *m = &a->motion[b];
@@ -98,11 +98,11 @@ static void pull_twists(adjoints *a, int b) {
   }
 }
 
-/* x . (-z x y): how x . (R^T y') changes as R turns about z */
+/* x . (-z x y): how x . (R^T y') changes as R rotates about z */
 static double turning(const double x[3], const double y[3]) { return x[0] * y[1] - x[1] * y[0]; }
 
-/* adjoints of b's motion go to its parent's, and to q_b, qd_b, qdd_b. Before the joint's own rate, angular velocity
- * was w less qd z. */
+/* adjoints of b's motion go to its parent's, and to q_b, qd_b, qdd_b. Before the joint's own rate is added, the angular
+ * velocity is w - qd z. */
 static void pull_motion(adjoints *a, int b, double qd) {
   const psdmp_robot_body *body = &a->r->body[b];
   const psdmp_rigid_motion *m = &a->motion[b], *parent = body->parent < 0 ? NULL : &a->motion[body->parent];

@@ -2,23 +2,23 @@
  *
  * For the search: smooth maxima over samples, KS = log(sum exp(rho g)) / rho (Kreisselmeier and Steinhauser 1979), one
  * for each limit of each joint. For the answer: at all times. Positions, velocities and accelerations are trigonometric
- * polynomials of degree N; with M samples none is anywhere larger than
- * 1 / cos(pi N / M) times its largest sample (Ehlich and Zeller 1964). Torques and gaps are not: a quarter of the
- * largest second difference is added, twice what a parabola between two samples rises above them. */
+ * polynomials of degree N; with M samples none is anywhere larger than 1 / cos(pi N / M) times its largest sample
+ * (Ehlich and Zeller 1964). Torques and gaps are not: a quarter of the largest second difference is added, twice the
+ * height of a parabola above two samples. */
 #include <math.h>
 #include <string.h>
 
 #include "excite/inertia_priv.h"
 #include "psdm/friction.h"
 
-/* of shares of a limit: ln(3) / 80 = 1.4 % above the largest where three samples are equally close */
+/* for shares of a limit: ln(3) / 80 = 1.4 % above the largest where three samples are equally close */
 static const double rho = 80;
-static const double near_by = 0.1; /* m: a gap's share is counted in these */
+static const double near_by = 0.1; /* m: unit of a gap's share */
 static const double slack = 1e-9;  /* of an amplitude, for rounding */
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
-/* limits shrink about their middle */
+/* limits shrink towards their middle */
 static psdm_limits inside(psdm_limits l, double margin) {
   double middle = (l.lower + l.upper) / 2, half = (l.upper - l.lower) / 2 * (1 - margin);
   if (isfinite(half)) l.lower = middle - half, l.upper = middle + half;
@@ -86,7 +86,7 @@ bool psdmp_excite_bounds_work_new(const psdmp_excite_bounds *b, int points, int 
 
 /* ---- smooth maxima ---- */
 
-/* KS of so many numbers, which become their weights */
+/* KS of count numbers, which become their weights */
 static double smooth(long count, double *g) {
   double most = -INFINITY, sum = 0;
   for (long k = 0; k < count; k++) most = fmax(most, g[k]);
@@ -120,7 +120,7 @@ static double joint_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave 
   return result;
 }
 
-/* steady friction of the file, and its slope but for the jump at rest */
+/* steady friction of the file, and its slope except at the jump at rest */
 static double friction_torque(const psdmp_excite_bounds *b, int i, double v, double *slope) {
   const psdm_friction *f = b->friction[i];
   if (slope) *slope = 0;
@@ -130,7 +130,7 @@ static double friction_torque(const psdmp_excite_bounds *b, int i, double v, dou
   return psdm_friction_steady(f, PSDM_FRICTION_POWER, v);
 }
 
-/* torques of all samples, and by wish their derivatives */
+/* torques of all samples, and optionally their derivatives */
 static bool set_torques(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w,
                         bool gradient) {
   long n = b->n;
@@ -191,14 +191,14 @@ static double gap_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *w
   return result;
 }
 
-/* a follower's position, velocity or acceleration */
+/* a dependent joint's position, velocity or acceleration */
 static double follow(const psdmp_excite_follower *f, int n, int order, const double *state) {
   double sum = order ? 0 : f->c;
   for (int j = 0; j < n; j++) sum += f->G[j] * state[(long)order * n + j];
   return sum;
 }
 
-/* where its middle is, and how far it may go from there; one limit of position alone: from as far away as a turn */
+/* its middle and half range; with one position limit alone, a range of one turn */
 static void follower_range(const psdm_limits *l, int order, double *middle, double *size) {
   const double far = 6.283185307179586;
   double lower = isfinite(l->lower) ? l->lower : l->upper - far, upper = isfinite(l->upper) ? l->upper : l->lower + far;
@@ -254,7 +254,7 @@ void psdmp_excite_bounds_smooth(const psdmp_excite_bounds *b, const psdmp_excite
 
 /* ---- strict ---- */
 
-/* the largest factor of joint i's amplitude about its centre that its own limits allow at all times */
+/* the largest factor of joint i's amplitude about its centre within its own limits at all times */
 static double room(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, int i, double x) {
   const psdmp_excite_limits *l = b->limits;
   int n = b->n;
@@ -297,7 +297,7 @@ static double between(long points, const double *x, long stride) {
   return most / 4;
 }
 
-/* largest share of joint i's effort; where it turns back friction is anything up to its most */
+/* largest share of joint i's effort; where it reverses, friction may have any value up to its maximum */
 static double effort_share(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid,
                            const psdmp_excite_bounds_work *w, int i) {
   long n = b->n, M = grid->points;
@@ -358,7 +358,7 @@ bool psdmp_excite_bounds_keep(const psdmp_excite_bounds *b, const psdmp_excite_w
   psdmp_excite_bounds_fit(b, wave, grid, grow, x);
   if (!b->efforts && !b->gaps && !b->followers) return true;
   if (psdmp_excite_bounds_shared(b, grid, w) <= 1) return true;
-  /* at rest first: what is not kept there is never kept; then the largest factor that is seen to do */
+  /* at rest first: limits violated there are always violated; then the largest factor that is found valid */
   for (int k = 0; k <= HALVINGS; k++) {
     double next = k ? (low + high) / 2 : high / 1024;
     for (int i = 0; i < b->n; i++) shrink(wave, i, next / now, x);

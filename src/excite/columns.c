@@ -1,10 +1,9 @@
-/* columns.c: what a motion is to tell apart, and how well it does.
+/* columns.c: the regressor columns that a motion must distinguish, and how well it does.
  *
  * Columns: base parameters (kept columns of the standard regressor), then viscous friction qd_i, Coulomb friction
- * tanh(qd_i / width) and an offset of each joint. Rows are divided by the joint's effort limit where all joints have
- * one; columns by their root mean square over states that are spread evenly over the limits of position, velocity
- * and acceleration. The scales depend on robot and limits only, so condition numbers of different motions can be
- * compared. */
+ * tanh(qd_i / width) and an offset of each joint. Rows are divided by the joint's effort limit if all joints have one;
+ * columns by their root mean square over states spread evenly over the limits of position, velocity and acceleration.
+ * The scales depend on robot and limits only, so condition numbers of different motions can be compared. */
 #include <math.h>
 #include <string.h>
 
@@ -14,11 +13,11 @@
 
 enum {
   FEWEST_STATES = 64, /* for scales and ranks */
-  BLOCK_ROWS = 512    /* turned into a triangle at a time */
+  BLOCK_ROWS = 512    /* added to the triangle at a time */
 };
 
-static const double turn_over = 0.05; /* of the velocity limit: Coulomb friction's sign is smooth below it */
-static const double dependent = 1e-8; /* of a column's length is left beyond the others */
+static const double turn_over = 0.05; /* of the velocity limit: Coulomb friction is smooth below it */
+static const double dependent = 1e-8; /* remainder of a column's length beyond the others */
 
 /* ---- which columns ---- */
 
@@ -37,7 +36,7 @@ static double friction_value(const psdmp_excite_told *t, int column, const doubl
                                                    : 1;
 }
 
-/* every base parameter, and three columns of friction per joint where they count */
+/* every base parameter, and three friction columns per joint if wanted */
 static psdm_status propose(psdmp_excite_told *t, const psdm_model *model, bool friction, psdmp_base_arena *arena) {
   t->base = psdm_model_l(model);
   t->friction = friction ? PSDMP_EXCITE_FRICTION_COLUMNS * t->n : 0;
@@ -69,7 +68,7 @@ static bool set_rows(psdmp_excite_told *t, const psdmp_excite_limits *limits, co
   return true;
 }
 
-/* Samples of all proposed columns, by columns. */
+/* Samples of all proposed columns, column-major. */
 typedef struct samples {
   psdmp_base_arena arena;
   psdm_work *work;
@@ -119,7 +118,7 @@ static void set_column_scales(psdmp_excite_told *t, samples *s) {
   }
 }
 
-/* drops the columns that the others say already; from[c]: where column c stood */
+/* drops dependent columns; from[c]: old position of column c */
 static void keep_columns(psdmp_excite_told *t, int count, const int *from) {
   int base = 0, proposed = t->base;
   for (int c = 0; c < count; c++) {
@@ -132,7 +131,7 @@ static void keep_columns(psdmp_excite_told *t, int count, const int *from) {
   t->columns = count;
 }
 
-/* entries of each joint's row that are not always zero; kept: where column c stood among the samples */
+/* entries of each joint's row that are not always zero; from[c]: position of column c among the samples */
 static bool set_pattern(psdmp_excite_told *t, const samples *s, const int *from, psdmp_base_arena *arena) {
   for (int i = 0; i < t->n; i++) {
     t->row_count[i] = 0;
@@ -155,7 +154,7 @@ static psdm_status choose(psdmp_excite_told *t, const psdmp_excite_limits *limit
   if (status) return status;
   set_column_scales(t, s);
   psdmp_linalg_columns_choose(s->rows, t->columns, s->W, NULL, dependent, s->R, &found);
-  /* the samples are spoilt; zeros stand in the pattern only where rows have none at all */
+  /* the samples are overwritten; zeros remain in the pattern only where rows have none at all */
   status = fill_samples(t, limits, s);
   if (status) return status;
   keep_columns(t, found.rank, s->kept);
@@ -195,7 +194,7 @@ psdm_status psdmp_excite_told_row(const psdmp_excite_told *t, psdm_work *work, c
   return status;
 }
 
-/* ---- singular values of a whole motion, without squaring them ---- */
+/* ---- singular values of a whole motion, without squaring ---- */
 
 /* A triangle of all rows so far, and a block of rows that are not in it yet. */
 typedef struct triangle {
@@ -225,7 +224,7 @@ static bool fold(triangle *t) {
   return true;
 }
 
-/* an empty row to be filled: its entry of column c is at [c * room] */
+/* an empty row to fill: its entry of column c is at [c * room] */
 static double *next_row(triangle *t) {
   if (t->used == t->room && !fold(t)) return NULL;
   return t->A + t->used++;

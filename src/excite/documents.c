@@ -1,4 +1,4 @@
-/* documents.c: the types of a motion for calibration as a document. */
+/* documents.c: the document types of a motion for calibration. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_limits_from, PSDM_LIMITS_FROM, NULL, "Limits of a joint and where they come from; null: none")

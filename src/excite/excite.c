@@ -1,4 +1,4 @@
-/* excite.c: the front of planning: limits, the answer, and measures of any motion that trust no planner. */
+/* excite.c: the entry to planning: limits, the answer, and measures of any motion that do not rely on the planner. */
 #include "psdm/excite.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 #include "parallel/parallel.h"
 #include "psdm/friction.h"
 
-enum { POINTS_PER_SECOND = 50, FEWEST_POINTS = 400, MOST_POINTS = 5000 };      /* condition numbers */
-enum { CHECKS_PER_SECOND = 200, FEWEST_CHECKS = 10001, MOST_CHECKS = 100001 }; /* extremes */
+enum { POINTS_PER_SECOND = 50, FEWEST_POINTS = 400, MOST_POINTS = 5000 };      /* for condition numbers */
+enum { CHECKS_PER_SECOND = 200, FEWEST_CHECKS = 10001, MOST_CHECKS = 100001 }; /* for extremes */
 enum { MOST_EVALUATIONS = 1000000000 };                                        /* NLopt counts in int */
 
 static const double default_margin = 0.02, default_clearance = 0.01;
@@ -29,14 +29,14 @@ static double first_finite(const double *option, int i, double robot, double oth
   return isfinite(robot) ? robot : otherwise;
 }
 
-/* the joint's limits as they are given; what is not given has a default that depends on the kind of joint */
+/* the joint's given limits; missing ones get a default by joint type */
 static void set_joint(const psdm_excite_options *o, const psdm_joint *joint, psdmp_excite_limits *l) {
   const psdm_limits *own = &joint->limits;
   bool turns = joint->type == PSDM_REVOLUTE;
   int i = joint->q;
   double reach = turns ? 2 : 0.5, lower = first_finite(o->lower, i, own->lower, -INFINITY),
          upper = first_finite(o->upper, i, own->upper, INFINITY);
-  /* one side given beyond the default of the other: as much room as by default */
+  /* one side given beyond the default of the other: the default range from there */
   if (!isfinite(lower)) lower = upper > -reach ? -reach : upper - 2 * reach;
   if (!isfinite(upper)) upper = lower < reach ? reach : lower + 2 * reach;
   l->lower[i] = lower;
@@ -85,7 +85,7 @@ static psdm_status given_limits(const psdm_robot *robot, const psdm_excite_optio
   return PSDM_OK;
 }
 
-/* margins taken off; torques that nobody can predict are not watched */
+/* subtracts margins; torques that cannot be predicted are not limited */
 static psdm_status planned_limits(const psdmp_excite_limits *given, int n, double margin, psdmp_base_arena *arena,
                                   psdmp_excite_limits *l, psdm_error *error) {
   double *all = psdmp_excite_numbers(arena, 5L * n);
@@ -161,7 +161,7 @@ static double follower_share(const checking *c) {
   return most;
 }
 
-/* a gap as the share of a limit: at its clearance 1 */
+/* a gap as the share of a limit: 1 at its clearance */
 static double gap_share(double gap, double clearance) {
   return gap > 0 ? clearance / gap : gap == 0 && clearance == 0 ? 1 : INFINITY;
 }
@@ -221,7 +221,7 @@ psdm_status psdm_excite_check(const psdm_robot *robot, const psdm_excite_options
   return status;
 }
 
-/* condition numbers of a motion, its states evenly spaced over all of it */
+/* condition numbers of a motion, from evenly spaced states */
 static psdm_status measure(const psdmp_excite_told *told, const psdm_motion *motion, psdmp_base_arena *arena,
                            double *condition, double *logdet, double *plain, psdm_error *error) {
   double begin = psdm_motion_begin(motion), length = psdm_motion_end(motion) - begin;
@@ -298,7 +298,7 @@ static psdm_status plan_inertia(const psdm_robot *robot, const psdm_excite_optio
   psdm_status status = psdmp_excite_told_new(robot, o, limits, given->effort, &x->arena, &told, error);
   if (!status) status = psdmp_excite_search(robot, o, limits, &told, &x->arena, &found, error);
   x->motion = found.motion;
-  if (!status && psdmp_parallel_team_member(o->ranks)) return PSDM_OK; /* the motion is rank 0's */
+  if (!status && psdmp_parallel_team_member(o->ranks)) return PSDM_OK; /* only rank 0 has the motion */
   if (!status)
     status = measure(&told, x->motion, &x->arena, &x->e.condition, &x->e.logdet, &x->e.condition_plain, error);
   if (status) return status;

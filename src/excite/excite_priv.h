@@ -1,7 +1,7 @@
-/* excite_priv.h: what planners of motions share. Private to the library.
+/* excite_priv.h: shared by the planners of motions. Private to the library.
  *
- *   excite.c            the front: limits, checks, condition numbers, the answer
- *   excite_*.c          inertia: objective, constraints, search
+ *   excite.c            the entry: limits, checks, condition numbers, the answer
+ *   inertia_priv.h      inertia: objective, constraints, search
  *   experiment*.c       motor, gravity, friction: motions by rule */
 #ifndef PSDMP_EXCITE_PRIV_H
 #define PSDMP_EXCITE_PRIV_H
@@ -9,12 +9,12 @@
 #include "base/base.h"
 #include "psdm/excite.h"
 
-/* What a motion must keep, margins taken off already; (n) each. effort infinite where torques are not watched. */
+/* Limits of a motion, margins already subtracted; (n) each. effort infinite where torques are not limited. */
 typedef struct psdmp_excite_limits {
   double *lower, *upper, *velocity, *acceleration, *effort;
   double clearance; /* m */
-  double margin;    /* the share that was taken off */
-  bool torques;     /* inertias are known: torques can be watched */
+  double margin;    /* the share subtracted */
+  bool torques;     /* inertias are known: torques can be limited */
 } psdmp_excite_limits;
 
 /* Plans motor, gravity and friction experiments: a motion (the caller frees it), and parts, blind_joints (motor) in

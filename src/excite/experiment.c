@@ -35,11 +35,11 @@ static psdm_status check(const psdm_robot *robot, const psdm_excite_options *o, 
   return PSDM_OK;
 }
 
-/* ---- how far a point may be moved ---- */
+/* ---- how far points may move ---- */
 
 static double length_of(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
-/* from any joint's axis to any point of a capsule: never more than all lengths of the robot, one after the other */
+/* upper bound from any joint's axis to any point of a capsule: the sum of all lengths of the robot */
 static double farthest_point(const psdm_robot *r, const psdmp_excite_limits *l) {
   double sum = 0, capsule = 0;
   for (int b = 0; b < r->bodies; b++) {
@@ -64,9 +64,9 @@ static void set_reach(psdmp_excite_track *track) {
       track->reach[r->g_col[g]] += fabs(r->g_val[g]) * (r->body[b].prismatic ? 1 : farthest);
 }
 
-/* ---- begin and end ---- */
+/* ---- start and end ---- */
 
-/* the robot with the known mass as a point on its last link, whose torques are watched too */
+/* the robot with the known mass as a point on its last link, whose torques are limited too */
 static psdm_status load_mass(psdmp_excite_track *track, const psdm_allocator *allocator) {
   const psdm_robot *r = track->robot;
   const double none[6] = {0};
@@ -87,14 +87,14 @@ static psdm_status load_mass(psdmp_excite_track *track, const psdm_allocator *al
   return PSDM_OK;
 }
 
-/* ---- what is in the way everywhere ---- */
+/* ---- obstacles at every pose ---- */
 
 static const char *link_name(const psdm_robot *r, int capsule) {
   int joint = psdm_collision_capsule(r, capsule)->joint;
   return joint < 0 ? r->base_name : r->link[joint].name;
 }
 
-/* a gap that is closed in every pose is a mistake of the file's, and the sentence that helps */
+/* a gap that is closed at every pose is an error in the file; this sentence says so */
 static psdm_status check_gaps(psdmp_excite_track *track) {
   enum { POSES = 300 };
   const psdm_robot *r = track->robot;
@@ -173,7 +173,7 @@ psdm_status psdmp_excite_experiment(const psdm_robot *robot, const psdm_excite_o
       case PSDM_STEP_FRICTION: status = psdmp_excite_experiment_friction(&track); break;
       default: status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this step has no standard experiment");
     }
-  if (track.no_memory) status = psdmp_base_no_memory("", error); /* whatever was said because of it */
+  if (track.no_memory) status = psdmp_base_no_memory("", error); /* replaces any error caused by it */
   if (track.too_long)
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
                              "the experiment takes more than six hours; less time, or higher limits of velocity and "

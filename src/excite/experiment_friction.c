@@ -1,10 +1,10 @@
 /* experiment_friction.c: one joint after the other, sines of growing size about the middle of its range (Lloyd, Irani,
  * Ahmadi 2022, section 3.3).
  *
- * q = middle + w(t) a sin(2 pi f t): amplitudes a in geometric steps, from where bristles only bend to what range,
- * speed and acceleration allow. The window w rises from 0 to 1 within the first period, stays for some, and falls
- * within the last, as 10 u^3 - 15 u^4 + 6 u^5: position, velocity and acceleration are continuous, all are zero at
- * both ends, |qd| stays below 2 pi f a, and |qdd| below 1.12 of (2 pi f)^2 a. */
+ * q = middle + w(t) a sin(2 pi f t): amplitudes a in geometric steps, from bristle deflections only to the limits of
+ * range, speed and acceleration. The window w rises from 0 to 1 within the first period, stays there, and falls within
+ * the last, as 10 u^3 - 15 u^4 + 6 u^5: position, velocity and acceleration are continuous, all are zero at both ends,
+ * |qd| stays below 2 pi f a, and |qdd| below 1.12 of (2 pi f)^2 a. */
 #include <math.h>
 #include <string.h>
 
@@ -14,15 +14,15 @@ enum {
   DEFAULT_LEVELS = 10,
   KNOTS = 16,  /* of a period: the quintic between two is within 1e-7 a of the sine */
   POSES = 100, /* of the other joints, until one leaves the joint its whole range */
-  SHRINKS = 12 /* of range or speed, where the way is not free or torques are too high */
+  SHRINKS = 12 /* of range or speed, if the path is blocked or torques are too high */
 };
 
-static const double default_share = 0.9;       /* of the velocity limit, that the largest sine reaches */
-static const double acceleration_share = 0.44; /* of the limit: inertia is not what is looked for */
-/* the smallest amplitudes, rad and m: bristles of gears bend by 1e-5 to 1e-3 rad */
+static const double default_share = 0.9;       /* of the velocity limit, reached by the largest sine */
+static const double acceleration_share = 0.44; /* of the limit: inertia is not wanted */
+/* the smallest amplitudes, rad and m: bristles of gears deflect by 1e-5 to 1e-3 rad */
 static const double bending = 5e-5, sliding = 1e-5;
-static const double fastest = 2, hurried = 4; /* Hz, of small sines; and where little time is given */
-static const double pause = 0.3;              /* s before a joint begins */
+static const double fastest = 2, hurried = 4; /* Hz, of small sines; and if time is short */
+static const double pause = 0.3;              /* s before a joint starts */
 
 typedef struct plan {
   psdmp_excite_track *track;
@@ -74,13 +74,12 @@ static bool slides(const psdm_robot *robot, int joint) {
   return false;
 }
 
-/* all sizes: each as fast as top speed, acceleration and the highest frequency allow */
+/* all amplitudes: each as fast as top speed, acceleration and the highest frequency allow */
 static void add_levels(plan *p, int joint, double low, double high, double top) {
   const psdmp_excite_limits *l = p->track->limits;
   double middle = 0.5 * (low + high), omega_most = 2 * acos(-1) * p->highest,
          acceleration = acceleration_share * l->acceleration[joint];
-  /* no larger than top speed needs at that acceleration; a little less than the range, for the quintics between
-   * knots */
+  /* no larger than top speed needs at that acceleration; slightly below the range, for the quintics between knots */
   double largest = fmin(0.5 * (high - low) * (1 - 1e-6), fmax(top * top / acceleration, top / omega_most));
   double smallest = fmin(slides(p->track->robot, joint) ? sliding : bending, 0.01 * largest);
   for (int k = 0; k < p->levels; k++) {
@@ -90,7 +89,7 @@ static void add_levels(plan *p, int joint, double low, double high, double top) 
   }
 }
 
-/* goes to the middle of the stretch and performs all sizes there, smaller or slower where they are not free */
+/* goes to the middle of the stretch and performs all amplitudes there, smaller or slower if blocked */
 static bool perform(plan *p, int joint, double low, double high, double share) {
   psdmp_excite_track *track = p->track;
   double top = share * track->limits->velocity[joint],
@@ -117,7 +116,7 @@ static bool perform(plan *p, int joint, double low, double high, double share) {
   return false;
 }
 
-/* the pose of the others that leaves a joint most of its range: the one where it is, the middle, or a random one */
+/* the pose of the others that leaves a joint most of its range: the present one, the middle, or a random one */
 static bool find_pose(plan *p, int joint, double *low, double *high) {
   psdmp_excite_track *track = p->track;
   size_t bytes = (size_t)track->n * sizeof *p->pose;
@@ -127,7 +126,7 @@ static bool find_pose(plan *p, int joint, double *low, double *high) {
     if (k == 0 && track->rows) memcpy(p->other, psdmp_excite_track_last(track), bytes);
     else if (k < 2) memcpy(p->other, p->middle, bytes);
     else psdmp_excite_track_random_pose(track, p->other);
-    /* another pose must be worth the way to it */
+    /* another pose must be worth moving there */
     if (!psdmp_excite_track_stretch(track, p->other, joint, &from, &to) || to - from < 1.05 * longest) continue;
     longest = to - from, *low = from, *high = to;
     memcpy(p->pose, p->other, bytes);
@@ -149,21 +148,21 @@ static psdm_status all_joints(plan *p, double share) {
   return PSDM_OK;
 }
 
-/* time that sines take; the rest is on the way and at rest */
+/* time of the sines; the rest is moves and pauses */
 static double sine_time(const psdmp_excite_track *track) {
   double seconds = 0;
   for (int k = 0; k < track->parts; k++) seconds += track->part[k].end - track->part[k].begin;
   return seconds;
 }
 
-/* as many whole periods as fit into the given time; where not even the ramps do, with faster small sines */
+/* as many whole periods as fit into the given time; if not even the ramps fit, with faster small sines */
 static psdm_status fit_time(plan *p, double share, double wanted) {
   const double frequencies[2] = {fastest, hurried};
   psdmp_excite_track *track = p->track;
   double least = 0;
   for (int k = 0; k < 2; k++) {
     p->highest = frequencies[k];
-    psdm_status status = k ? all_joints(p, share) : PSDM_OK; /* planned before with the first */
+    psdm_status status = k ? all_joints(p, share) : PSDM_OK; /* already planned with the first */
     if (status || track->no_memory) return status;
     double sines = sine_time(track), period = sines / (p->whole + 2), others = psdmp_excite_track_time(track) - sines;
     least = others + 2 * period;

@@ -1,11 +1,11 @@
-/* experiment_gravity.c: all joints jog slowly through their ranges at once, then back along the same path (Lloyd,
+/* experiment_gravity.c: all joints move slowly through their ranges at once, then back along the same path (Lloyd,
  * Irani, Ahmadi 2022, section 3.2).
  *
- * Time goes in slots of length h. In a slot a joint goes on at its constant speed v, or turns round: the quintic
- * from speed v to -v at the same place, which goes 5/16 v h farther in between and needs the acceleration 3 v / h. A
- * range is m steps v h wide, and a joint is always at the middle of a step, so that it turns in time at both ends
- * and stays 3/16 v h away from them. The numbers m of different joints have no common divisor: their pattern repeats
- * only after the product of all. Joints also turn where they would touch something. */
+ * Time is divided into slots of length h. In a slot a joint continues at its constant speed v, or reverses: the quintic
+ * from speed v to -v at the same place, which overshoots by 5/16 v h and needs the acceleration 3 v / h. A range is m
+ * steps v h wide, and a joint is always at the middle of a step, so that it reverses in time at both ends and stays
+ * 3/16 v h away from them. The numbers m of different joints have no common divisor: their pattern repeats only after
+ * the product of all. Joints also reverse before collisions. */
 #include <math.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@
 
 enum {
   LEAST_STEPS = 4, /* of a range */
-  STARTS = 2000,   /* poses to begin at, until one is free */
-  JOGS = 8,        /* whole paths, of which the one that covers most is taken */
+  STARTS = 2000,   /* poses to start from, until one is free */
+  JOGS = 8,        /* whole paths tried; the one with the best coverage is used */
   MOST_SLOTS = 200000
 };
 
@@ -26,7 +26,7 @@ typedef struct jog {
   double h;          /* s */
   int *steps;        /* (n) m */
   double *v;         /* (n) */
-  int *place, *sign; /* ((slots + 1) x n) where each joint is at each slot's end, and which way it goes */
+  int *place, *sign; /* ((slots + 1) x n) place of each joint at each slot's end, and its direction */
   int *best_place, *best_sign;
   bool *turn;      /* (n) */
   double *x[2][3]; /* (n) both ends of a piece */
@@ -43,7 +43,7 @@ static int common_divisor(int a, int b) {
   return a;
 }
 
-/* the next number of steps that shares no divisor with those of the joints before; the search ends, as there are
+/* the next number of steps without a common divisor with those of the previous joints; the search ends, as there are
  * always primes ahead */
 static int coprime(const jog *j, int joint, int steps) {
   for (;; steps++) {
@@ -53,8 +53,8 @@ static int coprime(const jog *j, int joint, int steps) {
   }
 }
 
-/* speeds that differ, by up to a third, below the wanted share; fast enough to see the whole range, unless the
- * caller chose the speed */
+/* different speeds, by up to a third, below the wanted share; fast enough to cover the whole range, unless the caller
+ * chose the speed */
 static psdm_status set_speeds(jog *j) {
   const psdmp_excite_limits *l = j->track->limits;
   const psdm_excite_options *o = j->track->options;
@@ -97,7 +97,7 @@ static void set_end(jog *j, int end, const int *place, const int *sign) {
   }
 }
 
-/* fills the next place and direction: a joint that does not turn goes one step on */
+/* fills the next place and direction: a joint that does not reverse advances by one step */
 static void advance(const jog *j, const int *place, const int *sign, const bool *turn, int *next_place,
                     int *next_sign) {
   for (int i = 0; i < j->n; i++) {
@@ -112,7 +112,7 @@ static bool piece_free(jog *j) {
   return psdmp_excite_piece_obstacle(j->track, j->h, from, to) == PSDMP_EXCITE_FREE;
 }
 
-/* the slot is free, and behind it there is a way out: all joints turn */
+/* whether the slot is free, and afterwards there is an exit: all joints reverse */
 static bool slot_free(jog *j, const int *place, const int *sign, const int *next_place, const int *next_sign) {
   set_end(j, 0, place, sign);
   set_end(j, 1, next_place, next_sign);
@@ -123,7 +123,8 @@ static bool slot_free(jog *j, const int *place, const int *sign, const int *next
   return piece_free(j);
 }
 
-/* those that must turn at the end of their range; of the others one, in random order, then some, then all */
+/* chooses joints to reverse: those at the end of their range; of the others one, in random order, then some, then
+ * all */
 static void choose(jog *j, int attempt, int attempts, int first, const int *place, const int *sign) {
   for (int i = 0; i < j->n; i++) {
     int next = place[i] + sign[i];
@@ -145,7 +146,7 @@ static bool next_slot(jog *j, const int *place, const int *sign, int *next_place
 
 /* ---- a path ---- */
 
-/* a place to begin: from rest half a step before it, in a random direction */
+/* a start: from rest half a step before it, in a random direction */
 static bool begin(jog *j) {
   for (int k = 0; k < STARTS; k++) {
     for (int i = 0; i < j->n; i++) {
@@ -158,7 +159,7 @@ static bool begin(jog *j) {
       j->x[0][1][i] = 0;
     }
     if (!piece_free(j)) continue;
-    /* and a way out */
+    /* with an exit */
     memcpy(j->x[0][0], j->x[1][0], (size_t)j->n * sizeof(double));
     memcpy(j->x[0][1], j->x[1][1], (size_t)j->n * sizeof(double));
     for (int i = 0; i < j->n; i++) j->x[1][1][i] = -j->x[1][1][i];
@@ -167,8 +168,7 @@ static bool begin(jog *j) {
   return false;
 }
 
-/* half a step on within the last slot, down to rest: along what would have been the way straight on, or where that
- * is not free, another end is made */
+/* half a step to rest within the last slot: straight on, or if that is blocked, to another end */
 static bool end_free(jog *j, const int *place, const int *sign) {
   set_end(j, 0, place, sign);
   for (int i = 0; i < j->n; i++) {
@@ -178,7 +178,7 @@ static bool end_free(jog *j, const int *place, const int *sign) {
   return piece_free(j);
 }
 
-/* slots 1 .. slots - 2 go on or turn; places are those at the ends of slots 0 .. slots - 2 */
+/* slots 1 .. slots - 2 continue or reverse; places are those at the ends of slots 0 .. slots - 2 */
 static bool walk(jog *j) {
   if (!begin(j)) return false;
   for (int k = 1; k < j->slots - 1; k++) {
@@ -188,7 +188,7 @@ static bool walk(jog *j) {
   return end_free(j, j->place + (long)(j->slots - 2) * j->n, j->sign + (long)(j->slots - 2) * j->n);
 }
 
-/* the least share of a joint's range that the path sees */
+/* the least share of a joint's range that the path covers */
 static double coverage(const jog *j) {
   double least = 1;
   for (int i = 0; i < j->n; i++) {
@@ -203,12 +203,12 @@ static double coverage(const jog *j) {
   return least;
 }
 
-/* a row at the end of the next slot: times are multiples of h, not sums, so that both halves have the same */
+/* a row at the end of the next slot: times are multiples of h, not sums, so that both halves are equal */
 static void emit_row(jog *j, const double *q, const double *qd) {
   psdmp_excite_track_add(j->track, j->h * (double)j->track->rows - psdmp_excite_track_time(j->track), q, qd, NULL);
 }
 
-/* rows of the path, there or back; the way back has the same places at opposite speeds */
+/* rows of the path, forward or back; the way back has the same places at opposite speeds */
 static void emit(jog *j, bool back) {
   int count = j->slots - 1;
   for (int k = 0; k < count; k++) {
@@ -219,7 +219,7 @@ static void emit(jog *j, bool back) {
   }
 }
 
-/* a row at rest half a step before the first place (-1), or behind the last (1) */
+/* a row at rest half a step before the first place (-1), or after the last (1) */
 static void emit_rest(jog *j, int end) {
   long row = end < 0 ? 0 : (long)(j->slots - 2) * j->n;
   for (int i = 0; i < j->n; i++)
@@ -252,7 +252,7 @@ psdm_status psdmp_excite_experiment_gravity(psdmp_excite_track *track) {
   psdm_status status = set_speeds(&j);
   if (status) return status;
   if (!prepare(&j)) return PSDM_E_MEMORY;
-  /* several paths, until one sees all of every range */
+  /* several paths, until one covers all of every range */
   size_t bytes = ((size_t)j.slots + 1) * (size_t)j.n * sizeof(int);
   double best = -1;
   for (int k = 0; k < JOGS && best < 1; k++) {

@@ -1,31 +1,30 @@
-/* experiment_motor.c: each joint there and back at constant speed, in a pose where a known mass shows.
+/* experiment_motor.c: each joint there and back at constant speed, in a pose where a known mass has an effect.
  *
  * A mass m at r in the last link's frame adds J(q)^T f to the torques, f = (m g, R r x m g): eq. 16 and 17 of Lloyd,
- * Irani, Ahmadi (2022). A motor's constant follows from how much of that its current shows over a sweep, so a sweep
- * is worth the integral of torque^2, of which what varies counts twice: a constant part may hide behind a drift of
- * the sensor. */
+ * Irani, Ahmadi (2022). A motor's constant follows from the part of it in the current over a sweep, so a sweep is worth
+ * the integral of torque^2, with the varying part counted twice: a constant part may be hidden by sensor drift. */
 #include <math.h>
 #include <string.h>
 
 #include "excite/experiment_priv.h"
 
 enum {
-  BLIND_POSES = 400, /* at which a mass must show nowhere for its joint to be called blind */
-  DRAWN = 200,       /* poses drawn at random */
+  BLIND_POSES = 400, /* in which a mass must have no effect for its joint to be called blind */
+  DRAWN = 200,       /* random poses */
   IMPROVED = 200,    /* and around the best of them */
-  TRIED = 40         /* of the best that are tried until one can be reached */
+  TRIED = 40         /* of the best, tried until one can be reached */
 };
 
 static const double default_share = 0.1, default_mass = 3, pause = 0.5; /* of the velocity limit; kg; s */
 
-/* One pose and what a sweep in it is worth. */
+/* One pose and the worth of a sweep in it. */
 typedef struct view {
   double *q;        /* (n) */
-  double low, high; /* of the joint that sweeps */
-  double worth;     /* negative: none, or tried already */
+  double low, high; /* of the sweeping joint */
+  double worth;     /* negative: none, or already tried */
 } view;
 
-/* ---- what shows ---- */
+/* ---- effect of the mass ---- */
 
 /* the torque of the mass on the default link at each joint */
 static void mass_torque(psdmp_excite_track *track, const double *q, double *tau) {
@@ -46,7 +45,7 @@ static void mass_torque(psdmp_excite_track *track, const double *q, double *tau)
   psdm_wrench_torque(track->robot, track->work, q, 1, &w, tau);
 }
 
-/* a joint is blind where the mass makes no torque at any pose; returns how many are not */
+/* a joint is blind if the mass makes no torque in any pose; returns how many are not */
 static int find_blind(psdmp_excite_track *track, int *blind, double *tau, double *largest) {
   const double *g = psdm_robot_gravity(track->robot),
                mass = track->options->mass > 0 ? track->options->mass : default_mass;
@@ -69,7 +68,7 @@ static int find_blind(psdmp_excite_track *track, int *blind, double *tau, double
 
 /* ---- poses ---- */
 
-/* torques over the joint's range, and the stretch of free poses where they are worth most */
+/* torques over the joint's range, and the stretch of free poses with the highest worth */
 static void look(psdmp_excite_track *track, int joint, double lower, double upper, view *v, double *tau) {
   double step = (upper - lower) / (PSDMP_EXCITE_STRETCH - 1), sum = 0, squares = 0, home = v->q[joint];
   int count = 0;
@@ -82,7 +81,7 @@ static void look(psdmp_excite_track *track, int joint, double lower, double uppe
       count++;
       continue;
     }
-    /* sum tau^2 + sum (tau - mean)^2; a stretch of a few samples is no sweep */
+    /* sum tau^2 + sum (tau - mean)^2; a stretch of a few samples is too short for a sweep */
     double worth = count > 3 ? (2 * squares - sum * sum / count) * step : -1;
     if (worth > v->worth) v->worth = worth, v->low = lower + step * (k - count), v->high = lower + step * (k - 1);
     sum = squares = count = 0;
@@ -120,7 +119,7 @@ static void look_around(psdmp_excite_track *track, int joint, double lower, doub
 
 /* ---- sweeps ---- */
 
-/* A ramp from rest to speed v within `ramp` seconds goes v ramp / 2 far and needs the acceleration 3/2 v / ramp. */
+/* A ramp from rest to speed v within `ramp` seconds takes the distance v ramp / 2 and the acceleration 3/2 v / ramp. */
 typedef struct pace {
   double v, ramp;
 } pace;
@@ -128,12 +127,12 @@ typedef struct pace {
 static pace pace_of(const psdmp_excite_track *track, int joint, double share, double range) {
   pace p = {.v = share * track->limits->velocity[joint]};
   p.ramp = fmax(0.2, 1.5 * p.v / (0.4 * track->limits->acceleration[joint]));
-  /* three fifths of a short range, at least, are left to constant speed */
+  /* leaves at least three fifths of a short range to constant speed */
   if (p.v * p.ramp > 0.2 * range) p.v = 0.2 * range / p.ramp;
   return p;
 }
 
-/* from rest at `from` to rest at `to`; the stretch of constant speed is the part */
+/* from rest at `from` to rest at `to`; the part is the stretch of constant speed */
 static void sweep(psdmp_excite_track *track, int joint, double from, double to, pace p, double *q, double *qd) {
   double sign = to > from ? 1 : -1, ramp = 0.5 * p.v * p.ramp, cruise = (fabs(to - from) - 2 * ramp) / p.v;
   q[joint] = from + sign * ramp;
@@ -150,7 +149,7 @@ static void sweep(psdmp_excite_track *track, int joint, double from, double to, 
   psdmp_excite_track_add(track, p.ramp, q, NULL, NULL);
 }
 
-/* goes there, sweeps forth and back; false where the way or the sweep is not free */
+/* goes there, sweeps there and back; false if the move or the sweep is blocked */
 static bool perform(psdmp_excite_track *track, int joint, const view *v, double share, double *q, double *qd) {
   long rows = track->rows;
   int parts = track->parts;
@@ -179,7 +178,7 @@ static psdm_status sweep_joint(psdmp_excite_track *track, int joint, double shar
   const psdm_joint *of = NULL;
   for (int j = 0; j < psdm_robot_joints(track->robot); j++)
     if (psdm_robot_joint(track->robot, j)->q == joint) of = psdm_robot_joint(track->robot, j);
-  /* a whole turn shows all there is */
+  /* a full turn covers everything */
   double turn = acos(-1), middle = 0.5 * (lower + upper);
   if (of && of->type == PSDM_REVOLUTE && upper - lower > 2 * turn) lower = middle - turn, upper = middle + turn;
   look_around(track, joint, lower, upper, views, scratch);
@@ -187,7 +186,7 @@ static psdm_status sweep_joint(psdmp_excite_track *track, int joint, double shar
     view *v = &views[best_of(views, DRAWN + IMPROVED)];
     if (!(v->worth > 0)) break;
     if (perform(track, joint, v, share, q, qd)) return PSDM_OK;
-    /* a sample less at both ends: something may stand just behind the last free one */
+    /* one sample less at both ends: an obstacle may be just behind the last free one */
     double step = (upper - lower) / (PSDMP_EXCITE_STRETCH - 1);
     view shorter = *v;
     shorter.low += step, shorter.high -= step;
@@ -201,7 +200,7 @@ static psdm_status sweep_joint(psdmp_excite_track *track, int joint, double shar
                          name);
 }
 
-/* one joint after the other; *cruising is the time spent at constant speed */
+/* all joints in turn; *cruising is the time at constant speed */
 static psdm_status sweep_all(psdmp_excite_track *track, const int *blind, double share, view *views, double *scratch,
                              double *cruising) {
   psdm_status status = PSDM_OK;
@@ -231,7 +230,7 @@ psdm_status psdmp_excite_experiment_motor(psdmp_excite_track *track, psdmp_base_
   double share = track->options->speed > 0 ? track->options->speed : default_share, wanted = track->options->seconds,
          cruising;
   psdm_status status = sweep_all(track, blind, share, views, scratch, &cruising);
-  /* a given time makes the sweeps faster or slower; ramps change with them, so it is met in a few rounds */
+  /* a given time makes the sweeps faster or slower; ramps change with them, so a few rounds are needed */
   for (int round = 0; round < 4 && wanted > 0 && !status && !track->no_memory; round++) {
     double rest = psdmp_excite_track_time(track) - cruising, faster = cruising / (wanted - rest);
     if (fabs(psdmp_excite_track_time(track) - wanted) < 1e-3 * wanted) break;

@@ -1,19 +1,19 @@
-/* experiment_move.c: the way from one pose to another, straight or over random poses. */
+/* experiment_move.c: moves from one pose to another, straight or over random poses. */
 #include <math.h>
 #include <string.h>
 
 #include "excite/experiment_priv.h"
 
 enum {
-  POSES = 40,    /* between which a way is looked for, both ends included */
+  POSES = 40,    /* in the search for a path, both ends included */
   ATTEMPTS = 40, /* to find one of them free */
-  SLOWER = 3     /* times that a move which needs too much torque is made twice as long */
+  SLOWER = 3     /* times that a move with too much torque is made twice as long */
 };
 
-/* shares of the limits that a move uses: it is no part of the experiment, and nobody waits for it */
+/* shares of the limits for moves: they are not part of the experiment */
 static const double speed_share = 0.3, acceleration_share = 0.3, shortest = 0.5;
 
-/* a quintic from rest to rest has the speed 15/8 of its mean, and the acceleration 10/sqrt(3) of way / time^2 */
+/* a quintic from rest to rest has 15/8 of its mean speed, and the acceleration 10/sqrt(3) distance / time^2 */
 static double duration(const psdmp_excite_track *track, const double *from, const double *to) {
   double seconds = shortest;
   for (int i = 0; i < track->n; i++) {
@@ -24,7 +24,7 @@ static double duration(const psdmp_excite_track *track, const double *from, cons
   return seconds;
 }
 
-/* how long the straight way takes; 0 where it is not free */
+/* duration of the straight move; 0 if blocked */
 static double straight(psdmp_excite_track *track, const double *from, const double *to, const double *still) {
   const double *const begin[3] = {from, still, still}, *const end[3] = {to, still, still};
   double seconds = duration(track, from, to);
@@ -36,14 +36,14 @@ static double straight(psdmp_excite_track *track, const double *from, const doub
   return 0;
 }
 
-/* A map of poses, grown as it is searched. */
+/* A map of poses, extended during the search. */
 typedef struct map {
-  double *pose;      /* (POSES x n) 0: where the way begins, 1: where it ends */
-  int before[POSES]; /* the pose that this one is reached from; -1: not yet */
+  double *pose;      /* (POSES x n) 0: start, 1: end */
+  int before[POSES]; /* the pose from which this one is reached; -1: not yet */
   double seconds[POSES];
 } map;
 
-/* another random pose that is free; false when none is found */
+/* another free random pose; false when none is found */
 static bool draw(psdmp_excite_track *track, double *q) {
   for (int k = 0; k < ATTEMPTS; k++) {
     psdmp_excite_track_random_pose(track, q);
@@ -52,7 +52,7 @@ static bool draw(psdmp_excite_track *track, double *q) {
   return false;
 }
 
-/* breadth first: the way with the fewest bends. False: the end is not reached */
+/* breadth first: the path with the fewest bends. False: the end is not reached */
 static bool find(psdmp_excite_track *track, map *m, const double *still) {
   int n = track->n, queue[POSES], first = 0, last = 0, known = 2;
   for (int k = 0; k < POSES; k++) m->before[k] = -1;
@@ -61,7 +61,7 @@ static bool find(psdmp_excite_track *track, map *m, const double *still) {
   while (first < last) {
     int from = queue[first++];
     for (int to = 1; to < POSES; to++) {
-      /* random poses are drawn once the straight way is known to be closed */
+      /* random poses are drawn only if the straight move is blocked */
       if (to >= known) known = draw(track, m->pose + (long)to * n) ? to + 1 : known;
       if (to >= known) break;
       if (m->before[to] >= 0) continue;

@@ -1,31 +1,30 @@
-/* experiment_priv.h: what the motor, gravity and friction experiments share. Private to the library.
+/* experiment_priv.h: shared by the motor, gravity and friction experiments. Private to the library.
  *
- *   experiment.c            the front, and the motion that comes out
- *   experiment_track.c      rows of a motion, and whether the pieces between them keep off obstacles and torque limits
- *   experiment_move.c       the way from one pose to another
+ *   experiment.c            the entry, and the resulting motion
+ *   experiment_track.c      rows of a motion, and checks of the pieces between them for obstacles and torque limits
+ *   experiment_move.c       moves from one pose to another
  *   experiment_motor.c, experiment_gravity.c, experiment_friction.c */
 #ifndef PSDMP_EXCITE_EXPERIMENT_PRIV_H
 #define PSDMP_EXCITE_EXPERIMENT_PRIV_H
 
 #include "excite/excite_priv.h"
 
-/* Why a piece of a motion, or a pose, will not do. */
+/* Why a piece of a motion, or a pose, is rejected. */
 typedef enum psdmp_excite_obstacle {
   PSDMP_EXCITE_FREE,
   PSDMP_EXCITE_TOUCHES,
   PSDMP_EXCITE_OVERLOADED
 } psdmp_excite_obstacle;
 
-/* A motion in the making. Rows that were added can be taken away again: remember `rows` and `parts`, and set them
- * back. */
+/* A motion under construction. Rows can be removed again: remember `rows` and `parts`, and restore them. */
 typedef struct psdmp_excite_track {
   const psdm_robot *robot;
   const psdm_excite_options *options;
   const psdmp_excite_limits *limits;
   psdm_error *error;
   psdmp_base_arena scratch; /* until the motion is made */
-  bool no_memory;           /* memory ran out on the way, or */
-  bool too_long;            /* the motion takes more than six hours: both end the planning */
+  bool no_memory;           /* out of memory, or */
+  bool too_long;            /* longer than six hours: both end the planning */
   int n;
   uint64_t random;
 
@@ -36,11 +35,11 @@ typedef struct psdmp_excite_track {
   psdm_excite_part *part;
 
   /* checks */
-  const psdm_robot *loaded; /* the robot with the known mass, where torques are watched; NULL: without */
+  const psdm_robot *loaded; /* the robot with the known mass, if torques are limited; NULL: without */
   psdm_robot *loaded_owned;
   psdm_work *work;
   double *gap;     /* (gaps) */
-  double *reach;   /* (n) m or rad: the farthest that any point moves per unit of each joint */
+  double *reach;   /* (n) m or rad: most that any point moves per unit of each joint */
   double *control; /* (6 n) a piece as a Bezier curve */
   double *state;   /* (5 n) q, qd, qdd, tau, friction inside a piece */
 } psdmp_excite_track;
@@ -54,7 +53,7 @@ void psdmp_excite_track_random_pose(psdmp_excite_track *track, double *q);
 /* Memory until the motion is made; NULL sets no_memory. */
 double *psdmp_excite_track_numbers(psdmp_excite_track *track, size_t count);
 
-/* Adds a row `seconds` behind the last one (the first at 0). qd, qdd NULL: zero. */
+/* Adds a row `seconds` after the last one (the first at 0). qd, qdd NULL: zero. */
 void psdmp_excite_track_add(psdmp_excite_track *track, double seconds, const double *q, const double *qd,
                             const double *qdd);
 
@@ -67,10 +66,10 @@ void psdmp_excite_track_rest(psdmp_excite_track *track, double seconds);
 
 void psdmp_excite_track_add_part(psdmp_excite_track *track, psdm_excite_part part);
 
-/* A pose at rest: capsules and floor at their clearance and a little more, torques inside their limits. */
+/* A pose at rest: capsules and floor at their clearance plus a little, torques inside their limits. */
 psdmp_excite_obstacle psdmp_excite_pose_obstacle(psdmp_excite_track *track, const double *q);
 
-/* The quintic from q0, qd0, qdd0 to q1, qd1, qdd1 (rows of three pointers, (n) each): nowhere nearer than the
+/* The quintic from q0, qd0, qdd0 to q1, qd1, qdd1 (rows of three pointers, (n) each): nowhere closer than the
  * clearance, by the Lipschitz constant of the gaps; torques at several points inside their limits. */
 psdmp_excite_obstacle psdmp_excite_piece_obstacle(psdmp_excite_track *track, double seconds,
                                                   const double *const from[3], const double *const to[3]);
@@ -78,11 +77,11 @@ psdmp_excite_obstacle psdmp_excite_piece_obstacle(psdmp_excite_track *track, dou
 /* All pieces from a row on. */
 psdmp_excite_obstacle psdmp_excite_track_obstacle(psdmp_excite_track *track, long row);
 
-/* Moves from the last row to a pose, at rest at both; the first row is simply put there. Along a straight line where
- * that is free, else over random poses. False: no way was found, and nothing was added. */
+/* Moves from the last row to a pose, at rest at both; a first row is just added. Straight if that is free, else over
+ * random poses. False: no path was found, and nothing was added. */
 bool psdmp_excite_track_go(psdmp_excite_track *track, const double *q);
 
-/* The longest stretch of joint i, others as in q, where poses are free: sampled, then [*low, *high]. False: there is
+/* The longest stretch of joint i, others as in q, with free poses: sampled, then [*low, *high]. False: there is
  * none. */
 bool psdmp_excite_track_stretch(psdmp_excite_track *track, const double *q, int i, double *low, double *high);
 

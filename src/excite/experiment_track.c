@@ -1,17 +1,17 @@
-/* experiment_track.c: rows of a motion, and what its pieces come near to. */
+/* experiment_track.c: rows of a motion, and checks of its pieces. */
 #include <math.h>
 #include <string.h>
 
 #include "excite/experiment_priv.h"
 #include "psdm/friction.h"
 
-/* m above the clearance that planned motions keep, so that a search along them ends */
+/* m above the required clearance in planned motions, so that the check along them ends */
 static const double slack = 5e-4;
-/* rad or m of the joint that goes farthest: a torque's sine differs from its chord by 2e-4 of its size there */
+/* rad or m of the joint that moves most: a torque's sine differs from its chord by 2e-4 of its size there */
 static const double torque_step = 0.04;
-/* s: nobody watches a robot for so long, and its check at 2000 points a second would hardly end */
+/* s: impractical beyond this, and the check at 2000 points a second would hardly end */
 static const double longest = 21600;
-enum { LEAST_POINTS = 8, MOST_POINTS = 10000 }; /* of a piece where torques are looked at */
+enum { LEAST_POINTS = 8, MOST_POINTS = 10000 }; /* of a piece where torques are checked */
 
 double psdmp_excite_track_random(psdmp_excite_track *track) { return psdmp_base_random(&track->random, 0, 1); }
 
@@ -29,7 +29,7 @@ double *psdmp_excite_track_numbers(psdmp_excite_track *track, size_t count) {
   return numbers;
 }
 
-/* twice as much room; what was there before is left to the arena */
+/* doubles the room; the old arrays stay in the arena */
 static bool grow(psdmp_excite_track *track) {
   long room = track->row_room ? 2 * track->row_room : 256;
   size_t row = (size_t)track->n;
@@ -85,7 +85,7 @@ void psdmp_excite_track_add_part(psdmp_excite_track *track, psdm_excite_part par
 
 /* ---- checks ---- */
 
-/* how far the nearest gap is above the clearance; infinite where nothing is watched */
+/* distance of the nearest gap to the clearance; infinite without collision checks */
 static double room_at(psdmp_excite_track *track, const double *q) {
   int gaps = psdm_collision_gaps(track->robot);
   double least = INFINITY;
@@ -111,7 +111,7 @@ static bool overloaded(psdmp_excite_track *track, const double *q, const double 
 }
 
 psdmp_excite_obstacle psdmp_excite_pose_obstacle(psdmp_excite_track *track, const double *q) {
-  double *still = track->control; /* a piece's control points are not in use here */
+  double *still = track->control; /* a piece's control points are unused here */
   if (room_at(track, q) < slack) return PSDMP_EXCITE_TOUCHES;
   memset(still, 0, (size_t)track->n * sizeof *still);
   return overloaded(track, q, still, still) ? PSDMP_EXCITE_OVERLOADED : PSDMP_EXCITE_FREE;
@@ -148,7 +148,7 @@ static void piece_at(psdmp_excite_track *track, double h, double u) {
   }
 }
 
-/* how fast a joint is at most, per unit of u: no faster than the longest edge of the control polygon */
+/* maximum speed of a joint, per unit of u: that of the longest edge of the control polygon */
 static double fastest(const psdmp_excite_track *track, int i) {
   double speed = 0;
   for (int k = 0; k < 5; k++)
@@ -156,7 +156,7 @@ static double fastest(const psdmp_excite_track *track, int i) {
   return speed;
 }
 
-/* steps as long as the room that is left allows at the highest speed: nothing between them can touch */
+/* steps as long as the remaining distance allows at the highest speed: nothing between them can touch */
 static bool touches(psdmp_excite_track *track, double h) {
   double way = 0;
   if (!psdm_collision_gaps(track->robot)) return false;
@@ -170,7 +170,7 @@ static bool touches(psdmp_excite_track *track, double h) {
   }
 }
 
-/* points that are so near to each other that no torque does much between them */
+/* enough points that no torque changes much between them */
 static int torque_points(const psdmp_excite_track *track) {
   double way = 0;
   for (int i = 0; i < track->n; i++) way = fmax(way, fastest(track, i));
@@ -203,7 +203,7 @@ psdmp_excite_obstacle psdmp_excite_track_obstacle(psdmp_excite_track *track, lon
 
 bool psdmp_excite_track_stretch(psdmp_excite_track *track, const double *q, int i, double *low, double *high) {
   double lower = track->limits->lower[i], step = (track->limits->upper[i] - lower) / (PSDMP_EXCITE_STRETCH - 1);
-  double *at = track->state; /* the place of a piece's q: checks of a pose only need what is behind it */
+  double *at = track->state; /* where a piece's q is: checks of a pose only use what follows it */
   int begin = 0, best = 0, length = 0;
   for (int k = 0; k <= PSDMP_EXCITE_STRETCH; k++) {
     memcpy(at, q, (size_t)track->n * sizeof *at);

@@ -1,34 +1,34 @@
 /* inertia_priv.h: an optimised periodic motion, in pieces. Private to the library.
  *
- *   excite_wave.c       numbers x of a search <-> harmonics of all joints, and their samples
- *   excite_adjoint.c    derivatives of a weighted sum of the regressor's entries
- *   excite_columns.c    what is told apart: columns of the stacked regressor, its condition number
- *   excite_value.c      the objective and its gradient by samples
- *   excite_bounds.c     limits: smooth for the search, strict for the answer
- *   excite_search.c     random motions, starts, the best so far
- *   excite_nlopt.c      NLopt */
+ *   wave.c      numbers x of a search <-> harmonics of all joints, and their samples
+ *   adjoint.c   derivatives of a weighted sum of the regressor's entries
+ *   columns.c   columns of the stacked regressor, its condition number
+ *   value.c     the objective and its gradient by samples
+ *   bounds.c    limits: smooth for the search, strict for the answer
+ *   search.c    random motions, starts, the best so far
+ *   nlopt.c     NLopt */
 #ifndef PSDMP_EXCITE_INERTIA_H
 #define PSDMP_EXCITE_INERTIA_H
 
 #include "excite/excite_priv.h"
 #include "psdm/linearize.h"
 
-/* Pointers to doubles from an arena; NULL: out of memory. */
+/* Doubles from an arena; NULL: out of memory. */
 static inline double *psdmp_excite_numbers(psdmp_base_arena *arena, long count) {
   return psdmp_base_arena_alloc(arena, ((size_t)count + 1) * sizeof(double));
 }
 
-/* ---- excite_wave.c ---- */
+/* ---- wave.c ---- */
 
 enum { PSDMP_EXCITE_MOST_TERMS = 256 }; /* harmonics of a joint */
 
-/* q_i(t) = c_i + sum over k in harmonic_i of a_ik/(w k) sin(w k t) - b_ik/(w k) cos(w k t), with sum_k a_ik = sum_k
- * k b_ik = 0: velocity and acceleration vanish at both ends. x has per joint: centre in halves of the range, then
- * the coordinates of a_i and b_i in orthonormal bases of what those equations leave, each coefficient in units of
- * what its harmonic could do alone. */
+/* q_i(t) = c_i + sum over k in harmonic_i of a_ik/(w k) sin(w k t) - b_ik/(w k) cos(w k t), with sum_k a_ik = sum_k k
+ * b_ik = 0: velocity and acceleration vanish at both ends. x has per joint: centre in halves of the range, then the
+ * coordinates of a_i and b_i in orthonormal bases of these equations' null spaces, each coefficient in units of the
+ * largest that its harmonic alone allows. */
 typedef struct psdmp_excite_wave {
   int n, terms, own; /* own = 1 + 2 (terms - 1): numbers of a joint */
-  int highest;       /* harmonic that may occur */
+  int highest;       /* highest possible harmonic */
   double seconds;
   const psdmp_excite_limits *limits;
   int *harmonic;    /* (n x terms), ascending */
@@ -43,7 +43,7 @@ bool psdmp_excite_wave_new(int n, int terms, int highest, double seconds, const 
 void psdmp_excite_wave_set(psdmp_excite_wave *wave);
 void psdmp_excite_wave_copy(const psdmp_excite_wave *from, psdmp_excite_wave *to);
 
-/* A motion of these numbers: Fourier where all harmonics 1 .. terms are there. Allocates. */
+/* A motion from these numbers: Fourier if all harmonics 1 .. terms are present. Allocates. */
 psdm_status psdmp_excite_wave_motion(const psdmp_excite_wave *wave, bool sines, const double *x, double *scratch,
                                      const psdm_allocator *allocator, psdm_motion **motion, psdm_error *error);
 long psdmp_excite_wave_scratch(const psdmp_excite_wave *wave);
@@ -51,7 +51,7 @@ long psdmp_excite_wave_scratch(const psdmp_excite_wave *wave);
 /* Samples of a period, and their derivatives by x. */
 typedef struct psdmp_excite_grid {
   int points;
-  /* a polynomial of degree highest is nowhere larger than so many times its largest sample: 1 / cos(pi highest /
+  /* a polynomial of degree highest is nowhere larger than this times its largest sample: 1 / cos(pi highest /
    * points) */
   double reach;
   double *turn;  /* (points x 2) sine and cosine */
@@ -68,16 +68,16 @@ void psdmp_excite_grid_at(const psdmp_excite_wave *wave, psdmp_excite_grid *grid
 void psdmp_excite_grid_pull(const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, const double *by_state,
                             double *by_x);
 
-/* ---- excite_adjoint.c ---- */
+/* ---- adjoint.c ---- */
 
-/* Derivatives of sum_ij weight_ij Y_ij(q, qd, qdd), Y the standard regressor (n x parameter_count), by q, qd and
- * qdd: by_state (3 n). Backwards through the recursion, O(bodies x depth) for all of them. Does not allocate; closed
- * loops are not for it. */
+/* Derivatives of sum_ij weight_ij Y_ij(q, qd, qdd), Y the standard regressor (n x parameter_count), by q, qd and qdd:
+ * by_state (3 n). Backwards through the recursion, O(bodies x depth) for all of them. Does not allocate; not for closed
+ * loops. */
 long psdmp_excite_adjoint_scratch(const psdm_robot *robot);
 void psdmp_excite_adjoint(const psdm_robot *robot, psdm_work *work, const double *state, const double *weight,
                           double *scratch, double *by_state);
 
-/* ---- excite_columns.c ---- */
+/* ---- columns.c ---- */
 
 typedef enum psdmp_excite_friction_column {
   PSDMP_EXCITE_VISCOUS,
@@ -86,8 +86,8 @@ typedef enum psdmp_excite_friction_column {
   PSDMP_EXCITE_FRICTION_COLUMNS
 } psdmp_excite_friction_column;
 
-/* The columns that are told apart: base parameters, then friction. Rows are divided by a torque, columns by the root
- * mean square that they have at states spread evenly over the limits. Constant once made. */
+/* The regressor columns: base parameters, then friction. Rows are divided by a torque, columns by their root mean
+ * square over states spread evenly over the limits. Constant once made. */
 typedef struct psdmp_excite_told {
   const psdm_robot *robot;
   int n, standard, base, friction, columns;
@@ -96,9 +96,9 @@ typedef struct psdmp_excite_told {
   psdmp_excite_friction_column *kind;
   double *row_scale;    /* (n) */
   double *column_scale; /* (columns) */
-  double *width;        /* (n) rad/s over which Coulomb friction turns over */
-  int *row_count;       /* (n) entries of a joint's row that are ever there */
-  int **row_column;     /* (n) which columns */
+  double *width;        /* (n) rad/s over which Coulomb friction reverses */
+  int *row_count;       /* (n) number of entries in a joint's row that can be nonzero */
+  int **row_column;     /* (n) their columns */
   int row_total;
 } psdmp_excite_told;
 
@@ -106,7 +106,7 @@ psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_opt
                                   const psdmp_excite_limits *limits, const double *effort, psdmp_base_arena *arena,
                                   psdmp_excite_told *told, psdm_error *error);
 
-/* The rows of one state, entries that are ever there only, one joint after the other: row (row_total), scaled. */
+/* The rows of one state, possible entries only, one joint after the other: row (row_total), scaled. */
 psdm_status psdmp_excite_told_row(const psdmp_excite_told *told, psdm_work *work, const double *state, double *Y,
                                   double *row);
 
@@ -118,10 +118,10 @@ psdmp_excite_gathering *psdmp_excite_gathering_new(const psdmp_excite_told *told
 void psdmp_excite_gathering_begin(psdmp_excite_gathering *g);
 psdm_status psdmp_excite_gathering_add(psdmp_excite_gathering *g, psdm_work *work, const double *state);
 
-/* Condition numbers, and log det of the rows' squares / states; plain: of the base regressor alone, nothing scaled. */
+/* Condition numbers, and log det of the rows' squares / states; plain: of the base regressor alone, unscaled. */
 psdm_status psdmp_excite_gathering_end(psdmp_excite_gathering *g, double *condition, double *logdet, double *plain);
 
-/* ---- excite_value.c ---- */
+/* ---- value.c ---- */
 
 /* f = -log det(A) / columns or the logarithm of a smooth condition number, A = sum of scaled rows' squares / points
  * + ridge. */
@@ -140,13 +140,13 @@ extern const double psdmp_excite_ridge;
 bool psdmp_excite_value_new(const psdmp_excite_told *told, psdm_excite_goal goal, int points, psdm_work *work,
                             psdmp_base_arena *arena, psdmp_excite_value *value);
 
-/* f at states (points x 3 n); by_state (the same) or NULL. Infinite when there is none. condition (nullable): of the
- * rows, ridge left out. */
+/* f at states (points x 3 n); by_state (the same) or NULL. Infinite when undefined. condition (nullable): of the rows,
+ * without ridge. */
 double psdmp_excite_value_at(psdmp_excite_value *value, const double *state, double *by_state, double *condition);
 
-/* ---- excite_bounds.c ---- */
+/* ---- bounds.c ---- */
 
-/* A joint that follows others, and has limits of its own; margins taken off. */
+/* A dependent joint with limits of its own; margins subtracted. */
 typedef struct psdmp_excite_follower {
   const double *G; /* (n) */
   double c;
@@ -156,7 +156,7 @@ typedef struct psdmp_excite_follower {
 typedef struct psdmp_excite_bounds {
   const psdm_robot *robot;
   const psdmp_excite_limits *limits;
-  int n, followers, gaps, efforts; /* efforts: joints whose torque is watched */
+  int n, followers, gaps, efforts; /* efforts: number of joints with torque limits */
   psdmp_excite_follower *follower;
   const psdm_friction **friction; /* (n) NULL: none in the file */
   int count;                      /* of the smooth ones */
@@ -165,43 +165,43 @@ typedef struct psdmp_excite_bounds {
 bool psdmp_excite_bounds_new(const psdm_robot *robot, const psdmp_excite_limits *limits, psdmp_base_arena *arena,
                              psdmp_excite_bounds *bounds);
 
-/* Joints that follow others and have limits of their own, margin off; NULL: none, or out of memory (whole is false). */
+/* Dependent joints with limits of their own, margins subtracted; NULL: none, or out of memory (whole is false). */
 psdmp_excite_follower *psdmp_excite_followers(const psdm_robot *robot, double margin, psdmp_base_arena *arena,
                                               int *count, bool *whole);
 
-/* What one thread needs. */
+/* Data of one thread. */
 typedef struct psdmp_excite_bounds_work {
   psdm_work *work;
   psdm_linear *linear;
   double *tau, *by, *gap, *gap_by, *share, *by_state;
 } psdmp_excite_bounds_work;
 
-/* points: the most of a grid; slopes: the most of one whose derivatives are wanted. */
+/* points: the largest grid; slopes: the largest grid with derivatives. */
 bool psdmp_excite_bounds_work_new(const psdmp_excite_bounds *bounds, int points, int slopes, psdm_work *work,
                                   psdm_linear *linear, psdmp_base_arena *arena, psdmp_excite_bounds_work *w);
 
-/* Smooth maxima over the samples (Kreisselmeier and Steinhauser 1979), result (count) <= 0 where limits are kept;
- * gradient (count x numbers) or NULL. The grid's states are those of x. */
+/* Smooth maxima over the samples (Kreisselmeier and Steinhauser 1979), result (count) <= 0 if limits are kept; gradient
+ * (count x numbers) or NULL. The grid's states are those of x. */
 void psdmp_excite_bounds_smooth(const psdmp_excite_bounds *bounds, const psdmp_excite_wave *wave,
                                 const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, double *result,
                                 double *gradient);
 
-/* Amplitudes of each joint become the largest that its position, velocity and acceleration allow at all times
- * (grow), or are only made smaller. */
+/* Sets the amplitudes of each joint to the largest that its position, velocity and acceleration limits allow at all
+ * times (grow), or only reduces them. */
 void psdmp_excite_bounds_fit(const psdmp_excite_bounds *bounds, const psdmp_excite_wave *wave, psdmp_excite_grid *grid,
                              bool grow, double *x);
 
-/* Largest share of torque, gap and followers' limits that is used, what may lie between the samples included; 0
- * where none is watched. */
+/* Largest share of torque, gap and dependent joints' limits in use, with a bound for what lies between the samples; 0
+ * without such limits. */
 double psdmp_excite_bounds_shared(const psdmp_excite_bounds *bounds, const psdmp_excite_grid *grid,
                                   psdmp_excite_bounds_work *w);
 
-/* Both: x keeps all limits at all times. All amplitudes shrink alike where torques, gaps or followers ask for it;
- * false: not even x at rest keeps them. */
+/* Both: x keeps all limits at all times. All amplitudes shrink alike where torques, gaps or dependent joints require
+ * it; false: not even x at rest keeps them. */
 bool psdmp_excite_bounds_keep(const psdmp_excite_bounds *bounds, const psdmp_excite_wave *wave, psdmp_excite_grid *grid,
                               psdmp_excite_bounds_work *w, bool grow, double *x);
 
-/* ---- excite_search.c ---- */
+/* ---- search.c ---- */
 
 typedef struct psdmp_excite_found {
   psdm_motion *motion; /* the caller frees it */
@@ -216,7 +216,7 @@ psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_optio
                                 const psdmp_excite_limits *limits, const psdmp_excite_told *told,
                                 psdmp_base_arena *arena, psdmp_excite_found *found, psdm_error *error);
 
-/* ---- excite_nlopt.c ---- */
+/* ---- nlopt.c ---- */
 
 typedef struct psdmp_excite_minimum {
   int numbers, constraints;
@@ -229,7 +229,7 @@ typedef struct psdmp_excite_minimum {
   unsigned long seed;
 } psdmp_excite_minimum;
 
-bool psdmp_excite_nlopt(void); /* it is there */
+bool psdmp_excite_nlopt(void); /* whether it is available */
 
 /* Without gradients and constraints, by controlled random search (Price 1983; Kaelo, Ali 2006); with them, by
  * sequential quadratic programming (Kraft 1994). x holds the start, then the best. False: out of memory. */

@@ -1,4 +1,4 @@
-/* nlopt.c: NLopt, behind two functions. */
+/* nlopt.c: wraps NLopt in two functions. */
 #include <math.h>
 
 #include "plugin/plugin.h"
@@ -8,7 +8,7 @@
 
 typedef struct running {
   const psdmp_excite_minimum *problem;
-  const psdmp_plugin_nlopt_table *nlopt; /* psdmp_excite_nlopt has been asked before, so it is there */
+  const psdmp_plugin_nlopt_table *nlopt; /* available, since psdmp_excite_nlopt was called first */
   nlopt_opt opt;
 } running;
 
@@ -31,13 +31,13 @@ static void bounds(unsigned count, double *result, unsigned numbers, const doubl
   r->problem->bounds(r->problem->user, x, result, gradient);
 }
 
-/* NLopt's answers above zero are good; a search that it cannot go on with ends with the best so far */
+/* NLopt's return values above zero are success; a search that NLopt cannot continue ends with the best so far */
 static psdm_status status_of(nlopt_result result, bool searched) {
   if (result == NLOPT_OUT_OF_MEMORY) return PSDM_E_MEMORY;
   return result > 0 || searched ? PSDM_OK : PSDM_E_ARGUMENT;
 }
 
-/* result: of what was set before */
+/* result: of the settings before */
 static psdm_status run(running *r, nlopt_result result, double *x) {
   const psdmp_excite_minimum *p = r->problem;
   const psdmp_plugin_nlopt_table *nlopt = r->nlopt;

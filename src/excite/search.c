@@ -1,9 +1,9 @@
-/* search.c: the search for an exciting motion, from several starts at once.
+/* search.c: the search for an exciting motion, from several starts in parallel.
  *
- * Each start draws random motions, scaled up to the limits (they also are what the answer is compared with), goes on
- * from the best of them by a global search over such scaled motions, then by a local one with exact gradients and
- * the limits as constraints. Whatever it meets on the way is made strictly feasible before it counts. A start
- * depends on its number and the seed alone: the answer is the same for any number of threads and ranks. */
+ * Each start draws random motions, scaled up to the limits (which the answer is also compared with), continues from the
+ * best of them by a global search over such scaled motions, then by a local one with exact gradients and the limits as
+ * constraints. Every motion found on the way is made strictly feasible before it counts. A start depends on its number
+ * and the seed alone: the answer is the same for any number of threads and ranks. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -16,18 +16,18 @@ enum {
   DRAWS = 30, /* of a random motion until one keeps all limits */
   COARSE = 16,
   FINE = 64,
-  FEWEST = 64, /* samples per shortest period of the search, of strict limits; and at least */
+  FEWEST = 64, /* samples per shortest period in the search, for strict limits; and at least */
   GLOBAL = 1500,
   LOCAL = 600
 };
 
 static const double interval = 0.2; /* s between two calls of progress */
-static const double worth = 1e-3;   /* of the objective: what a better motion must gain to be made feasible */
-static const double broken = 0.03;  /* share of a limit by which it may be beyond it then */
-static const double refused = 10;   /* global search: cost of going beyond a limit by its own size */
-static const double box = 4;        /* no coefficient of a motion inside its limits comes near (Parseval) */
+static const double worth = 1e-3;   /* of the objective: gain required to make a better motion feasible */
+static const double broken = 0.03;  /* share of a limit by which it may be exceeded then */
+static const double refused = 10;   /* global search: cost of exceeding a limit by its own size */
+static const double box = 4;        /* above any coefficient of a motion inside its limits (Parseval) */
 
-/* ---- what starts share ---- */
+/* ---- shared by starts ---- */
 
 typedef struct search {
   const psdm_excite_options *options;
@@ -41,13 +41,13 @@ typedef struct search {
   double *random, *random_plain;                       /* (RANDOM_MOTIONS) NAN: none */
   atomic_bool stop;
   atomic_long evaluations;
-  /* in the critical section only */
+  /* used in the critical section only */
   double called;
   psdm_motion *best;
   double best_value, best_condition;
 } search;
 
-/* One start and all that its thread needs. */
+/* One start and its thread's data. */
 typedef struct start {
   search *s;
   int number;
@@ -64,7 +64,7 @@ typedef struct start {
   double *x, *attempt, *best, *drawn, *by_state, *scratch;
   double *result; /* (constraints) */
   const char *doing;
-  double seen; /* least objective that was made feasible, as the search saw it */
+  double seen; /* least objective made feasible, by the search's samples */
   double best_value, best_condition;
   bool any, drew, finished;
 } start;
@@ -111,7 +111,7 @@ static void give_up(start *o, psdm_status status, const char *text) {
   atomic_store(&o->s->stop, true);
 }
 
-/* the best of all starts so far, as a motion, for whom it may concern */
+/* reports the best motion of all starts so far */
 static void publish(start *o) {
   search *s = o->s;
 #ifdef _OPENMP
@@ -144,10 +144,10 @@ static double evaluate(start *o, const double *x, double *gradient, double *cond
   return f;
 }
 
-/* attempt, which keeps all limits, is remembered when it is better than what is */
+/* keeps attempt, which satisfies all limits, if it is better than the best so far */
 static void remember(start *o) {
   double condition, f = evaluate(o, o->attempt, NULL, &condition);
-  /* the search's own is only near it */
+  /* the search's own value is only close to it */
   if (isfinite(f) && o->s->options->goal == PSDM_EXCITE_CONDITION) f = log(condition);
   if (!isfinite(f) || (o->any && !(f < o->best_value))) return;
   o->any = true;
@@ -163,7 +163,7 @@ static void consider(start *o, const double *x, bool grow) {
   if (psdmp_excite_bounds_keep(&o->s->bounds, &o->wave, &o->fine, &o->bounds, grow, o->attempt)) remember(o);
 }
 
-/* FOURIER: 1, 2, ...; SINES: any, without repetition, ascending (Floyd's way to draw a subset) */
+/* FOURIER: 1, 2, ...; SINES: any, without repetition, ascending (Floyd's random subset) */
 static void draw_harmonics(start *o) {
   int N = o->wave.terms, K = o->wave.highest;
   for (int i = 0; i < o->wave.n; i++) {
@@ -190,7 +190,7 @@ static void take_harmonics(start *o, const psdmp_excite_wave *from) {
   psdmp_excite_grid_set(&o->wave, &o->fine);
 }
 
-/* centres in the middle half of the range, coefficients of any direction */
+/* centres in the middle half of the range, coefficients in any direction */
 static void draw(start *o, double *x) {
   for (int i = 0; i < o->wave.n; i++)
     for (int j = 0; j < o->wave.own; j++)
@@ -198,7 +198,7 @@ static void draw(start *o, double *x) {
           j ? psdmp_base_random(&o->random, -1, 1) : psdmp_base_random(&o->random, -0.5, 0.5);
 }
 
-/* condition numbers of a motion on the fine grid, which has its states */
+/* condition numbers of a motion on the fine grid, which already holds its states */
 static psdm_status measure(start *o, double *condition, double *plain) {
   double logdet;
   int stride = o->fine.points / 400 + 1;
@@ -209,7 +209,7 @@ static psdm_status measure(start *o, double *condition, double *plain) {
   return status ? status : psdmp_excite_gathering_end(o->gathering, condition, &logdet, plain);
 }
 
-/* a random motion that goes to its limits, and how much it tells */
+/* a random motion scaled to its limits, and its objective */
 static void random_motion(start *o, int number) {
   search *s = o->s;
   bool fits = false;
@@ -225,7 +225,7 @@ static void random_motion(start *o, int number) {
   remember(o);
 }
 
-/* global: x stands for the motion that goes as far in its direction as the limits of each joint allow */
+/* global: x stands for the motion scaled in its direction as far as the limits of each joint allow */
 static double global_value(void *user, const double *x, double *gradient) {
   start *o = user;
   (void)gradient;
@@ -240,7 +240,7 @@ static double local_value(void *user, const double *x, double *gradient) {
   start *o = user;
   double f = evaluate(o, x, gradient, NULL), most = -INFINITY;
   count(o);
-  /* now and then what is much better is made feasible, so that a stop loses little */
+  /* occasionally makes a much better motion feasible, so that a stop loses little */
   if (f < o->seen - worth) {
     psdmp_excite_bounds_smooth(&o->s->bounds, &o->wave, &o->coarse, &o->bounds, o->result, NULL);
     for (int k = 0; k < o->s->bounds.count; k++) most = fmax(most, o->result[k]);
@@ -279,7 +279,7 @@ static void search_once(start *o, long evaluations, bool global) {
         status == PSDM_E_MEMORY ? "out of memory" : "NLopt rejects the search: its bounds or counts are not finite");
 }
 
-/* the better of so many random motions, harmonics and all: beginning of the global search */
+/* the best of several random motions, with random harmonics: start of the global search */
 static void explore(start *o, long evaluations) {
   long numbers = (long)o->wave.n * o->wave.own;
   take_harmonics(o, &o->best_wave);
@@ -331,12 +331,12 @@ static void run_start(start *o) {
   report(o, true);
 }
 
-/* ---- all of them ---- */
+/* ---- all starts ---- */
 
 static int coarse_points(const search *s) { return COARSE * s->highest > FEWEST ? COARSE * s->highest : FEWEST; }
 static int fine_points(const search *s) { return FINE * s->highest > 4 * FEWEST ? FINE * s->highest : 4 * FEWEST; }
 
-/* what the starts take: grids, rows of all samples, slopes of torques, squares of columns */
+/* memory of the starts: grids, rows of all samples, slopes of torques, squares of columns */
 static psdm_status ask_memory(const search *s, psdm_error *error) {
   const psdmp_excite_bounds *b = &s->bounds;
   double n = s->n, own = 2 * s->terms - 1, coarse = coarse_points(s), fine = fine_points(s), W = s->told->columns;
@@ -445,7 +445,7 @@ static void order(double *x, double *best, double *median) {
 static void run_starts(search *s, start *all) {
   long first, last;
   psdmp_parallel_team_share(s->options->ranks, s->starts, &first, &last);
-  /* nothing is allocated in them, but one at a time */
+  /* starts allocate nothing, except one at a time */
   int threads = psdmp_parallel_threads(s->threads, NULL, last - first);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
@@ -496,7 +496,7 @@ static void get_start(start *o, psdmp_parallel_bytes *from) {
   }
 }
 
-/* another rank: what its starts found */
+/* another rank: the results of its starts */
 static psdm_status help(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
                         psdm_error *error) {
   start *all = user;
@@ -535,7 +535,7 @@ static psdm_status hear(search *s, start *all, int rank, psdm_error *error) {
   return status;
 }
 
-/* rank 0: the others' starts while its own run */
+/* rank 0: runs its own starts while the others run theirs */
 static psdm_status run_together(search *s, start *all, psdm_error *error) {
   psdm_ranks *ranks = s->options->ranks;
   psdm_status status = psdmp_parallel_team_size(ranks) > 1 ? psdmp_parallel_team_ask(ranks, 0, NULL, error) : PSDM_OK;
@@ -550,7 +550,7 @@ static psdm_status run_together(search *s, start *all, psdm_error *error) {
   return status;
 }
 
-/* the best start's motion, the same for any order in which they ended */
+/* the best start's motion, independent of the order in which they ended */
 static psdm_status finish(search *s, start *all, psdmp_excite_found *found, psdm_error *error) {
   start *best = NULL;
   for (int k = 0; k < s->starts; k++) {
@@ -587,7 +587,7 @@ psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_optio
               .threads = options->threads,
               .began = psdmp_base_clock(),
               .wall = options->wall > 0 ? options->wall : 100};
-  psdmp_base_arena own = {.allocator = arena->allocator}; /* nothing of it outlives the search */
+  psdmp_base_arena own = {.allocator = arena->allocator}; /* freed with the search */
   s.global = options->evaluations > 0 ? options->evaluations * GLOBAL / (GLOBAL + LOCAL) : GLOBAL;
   s.local = options->evaluations > 0 ? options->evaluations - s.global : LOCAL;
   s.total = s.starts * (s.global + s.local) + RANDOM_MOTIONS;

@@ -1,4 +1,4 @@
-/* value.c: how much a motion tells, and how that changes with its samples.
+/* value.c: how informative a motion is, and its derivative by the samples.
  *
  *   A = 1/points sum of r^T r over the scaled rows r of all samples, + ridge 1
  *   D-optimal   f = -log det A / columns,                           df = tr(B dA), B = -A^-1 / columns
@@ -6,7 +6,7 @@
  *               smooth where its eigenvalues cross, B = (A^(p-1) / tr A^p - A^(-p-1) / tr A^-p) / 2
  *
  * dA = 1/points sum of (dr^T r + r^T dr): each row is weighted with 2/points B r, and the weighted regressor is
- * differentiated as a whole (excite_adjoint.c). */
+ * differentiated as a whole (adjoint.c). */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "excite/inertia_priv.h"
 #include "linalg/linalg.h"
 
-/* of the columns' mean square at random: information that hardly counts, and keeps log det finite */
+/* of the columns' mean square at random: negligible information, but keeps log det finite */
 const double psdmp_excite_ridge = 1e-10;
 
 /* p: exp(f) is at most columns^(1/16) times the condition number, 1.3 for 64 columns, if all are at its ends */
@@ -42,7 +42,7 @@ bool psdmp_excite_value_new(const psdmp_excite_told *t, psdm_excite_goal goal, i
 
 /* ---- A ---- */
 
-/* one joint's share of A: its rows hold entries of its own columns only */
+/* one joint's part of A: its rows only have entries of its own columns */
 static void add_joint(psdmp_excite_value *v, int i, long first) {
   const psdmp_excite_told *t = v->told;
   int count = t->row_count[i], W = t->columns;
@@ -136,7 +136,7 @@ static double powers(psdmp_excite_value *v, double *X, double *scale) {
   return sum;
 }
 
-/* X^(POWER - 1) or, beyond, X^(POWER + 1) of the powers above; those are spoilt */
+/* X^(POWER - 1) or, if beyond, X^(POWER + 1) of the powers above, which are overwritten */
 static const double *odd_power(psdmp_excite_value *v, bool beyond) {
   int W = v->told->columns;
   double **P = v->power, *from = P[SQUARINGS - 1], *to = P[SQUARINGS], *swap;
@@ -171,7 +171,7 @@ static double smooth_condition(psdmp_excite_value *v, bool gradient) {
   return (log(large) + log(small)) / (2 * POWER) + (log(a) + log(c)) / 2;
 }
 
-/* from the eigenvalues; A is spoilt */
+/* from the eigenvalues; A is overwritten */
 static double plain_condition(psdmp_excite_value *v) {
   int W = v->told->columns;
   bool found = LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'L', W, v->A, W, v->eigen, v->eigen_work, 40 * W) == 0;
@@ -189,7 +189,7 @@ static double friction_slope(const psdmp_excite_told *t, int column, double qd) 
   return (1 - s * s) / t->width[i];
 }
 
-/* the rows become their weights, 2/points B r, joint by joint with B's part of that joint's columns */
+/* rows become their weights, 2/points B r, joint by joint with B's part of that joint's columns */
 static void weigh_rows(psdmp_excite_value *v) {
   const psdmp_excite_told *t = v->told;
   int W = t->columns;

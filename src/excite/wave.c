@@ -1,4 +1,4 @@
-/* wave.c: periodic motions as numbers of a search (Swevers et al. 1997), at rest at both ends by construction. */
+/* wave.c: periodic motions as vectors of a search (Swevers et al. 1997), at rest at both ends by construction. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,8 @@ bool psdmp_excite_wave_new(int n, int terms, int highest, double seconds, const 
   return w->harmonic && w->unit && w->basis[0] && w->basis[1];
 }
 
-/* what a harmonic of this rate can do alone, as a velocity: limits of velocity, position and acceleration */
+/* largest coefficient of a single harmonic of this rate, as a velocity, within the limits of velocity, position and
+ * acceleration */
 static double unit(const psdmp_excite_limits *l, int i, double rate) {
   return fmin(l->velocity[i], fmin((l->upper[i] - l->lower[i]) / 2 * rate, l->acceleration[i] / rate));
 }

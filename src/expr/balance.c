@@ -1,4 +1,4 @@
-/* balance.c: the same sums and products, associated so that what comes late goes in last. */
+/* balance.c: the same sums and products, associated so that late operands go in last. */
 #include "expr/graph_priv.h"
 #include "expr/nary_priv.h"
 

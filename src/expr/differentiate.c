@@ -1,4 +1,4 @@
-/* differentiate.c: derivatives of graph outputs as further nodes of the graph. */
+/* differentiate.c: derivatives of graph outputs as new nodes of the graph. */
 #include "expr/graph_priv.h"
 
 /* to += r, with the sign of the reference that reached the node */
@@ -7,7 +7,7 @@ static void collect(psdm_graph *g, psdm_ref *adjoint, psdm_ref operand, psdm_ref
   *to = psdm_graph_add(g, *to, operand & 1u ? psdm_ref_neg(r) : r);
 }
 
-/* 1 inside of -1 to 1, else 0: with s the sign of 1 - a^2 it is s (s + 1) / 2 */
+/* 1 inside -1 to 1, else 0: with s the sign of 1 - a^2 it is s (s + 1) / 2 */
 static psdm_ref inside(psdm_graph *g, psdm_ref a) {
   psdm_ref s = psdm_graph_sign(g, psdm_graph_sub(g, psdm_graph_const(g, 1), psdm_graph_mul(g, a, a)));
   return psdm_graph_scale(g, 0.5, psdm_graph_mul(g, s, psdm_graph_add(g, s, psdm_graph_const(g, 1))));
@@ -20,7 +20,7 @@ static psdm_ref slope_of_power(psdm_graph *g, psdm_ref a, psdm_ref b) {
   return psdm_graph_scale(g, exponent, psdm_graph_mul(g, psdm_graph_pow(g, a, exponent - 1), psdm_graph_sign(g, a)));
 }
 
-/* what one node passes on to its operands */
+/* adds a node's contribution to its operands */
 static void pass_on(psdm_graph *g, uint32_t k, psdm_ref *adjoint) {
   psdm_node n = psdm_graph_node(g, k);
   psdm_ref r = adjoint[k], self = 2 * k;
@@ -48,7 +48,7 @@ static void pass_on(psdm_graph *g, uint32_t k, psdm_ref *adjoint) {
       break;
     case PSDM_OP_CLIP: collect(g, adjoint, n.a, psdm_graph_mul(g, r, inside(g, n.a))); break;
     case PSDM_OP_POW: collect(g, adjoint, n.a, psdm_graph_mul(g, r, slope_of_power(g, n.a, n.b))); break;
-    default: break; /* the sign's derivative is zero, where it has one */
+    default: break; /* the sign's derivative is zero, where it exists */
   }
 }
 
@@ -59,7 +59,7 @@ psdm_status psdm_graph_gradient(psdm_graph *g, psdm_ref output, const int *input
   psdm_ref *adjoint = psdmp_base_alloc_raw(g->allocator, ((size_t)size + 1) * sizeof *adjoint);
   if (!adjoint) return PSDM_E_MEMORY;
   for (uint32_t k = 0; k < size; k++) adjoint[k] = zero;
-  /* backwards: a node's adjoint is complete before its operands' are */
+  /* backwards: a node's adjoint is complete before its operands' */
   adjoint[output >> 1] = psdm_graph_const(g, output & 1u ? -1 : 1);
   psdm_status status = PSDM_OK;
   for (uint32_t k = (output >> 1) + 1; k-- > 0;) {

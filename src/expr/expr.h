@@ -1,4 +1,4 @@
-/* expr.h: more of psdm/expr.h, for rooms that make or print graphs. Private to the library. */
+/* expr.h: additions to psdm/expr.h, for rooms that make or print graphs. Private to the library. */
 #ifndef PSDMP_EXPR_H
 #define PSDMP_EXPR_H
 
@@ -13,11 +13,11 @@ int psdmp_expr_arity(psdm_op op);
 /* Operands of bristles, in the order of psdmp_expr_bristles. */
 enum { PSDMP_EXPR_BRISTLES = 8 };
 
-/* Where bristles stand that are bent by z after dt. operand: v0 v1 dt z, then Fc, Fs, vs and sigma0. */
+/* Bristle deflection after dt, starting from z. operand: v0 v1 dt z, then Fc, Fs, vs and sigma0. */
 double psdmp_expr_bristles(const double operand[PSDMP_EXPR_BRISTLES]);
 void psdmp_expr_bristles_operands(const psdm_graph *graph, uint32_t node, psdm_ref operand[PSDMP_EXPR_BRISTLES]);
 
-/* What an operation makes of its operands; not for constants, inputs and bristles. */
+/* The value of an operation; not for constants, inputs and bristles. */
 static inline double psdmp_expr_value(psdm_op op, double a, double b) {
   switch (op) {
     case PSDM_OP_ADD: return a + b;
@@ -35,10 +35,10 @@ static inline double psdmp_expr_value(psdm_op op, double a, double b) {
   }
 }
 
-/* The operation in a graph, by its constructor; not for constants and inputs. */
+/* Adds the operation to a graph by its constructor; not for constants and inputs. */
 psdm_ref psdmp_expr_build(psdm_graph *graph, psdm_op op, psdm_ref a, psdm_ref b);
 
-/* Which of a graph's nodes some outputs reach: live (nodes). */
+/* Marks the nodes that the outputs reach: live (nodes). */
 void psdmp_expr_graph_mark(const psdm_graph *graph, const psdm_ref *outputs, size_t count, bool *live);
 
 #endif

@@ -1,16 +1,16 @@
-/* factor.c: fewer operations by taking out what is common, the greatest saving first.
+/* factor.c: fewer operations by taking out common parts, the greatest saving first.
  *
  * Kinds of saving, all counted in operations:
  *   factor   a b + a c + ... = a (b + c + ...)                     one product less for each term after the first
  *   pair     the same two operands in several products or sums     one operation less for each place after the first
- *   squares  x x - y y = (x - y) (x + y), where x - y or x + y is there already
- *   beside   a b + a c = a (b + c), where a c is needed elsewhere and b + c is there already
- * The last two are looked for when the first two find nothing more.
+ *   squares  x x - y y = (x - y) (x + y), where x - y or x + y already exists
+ *   beside   a b + a c = a (b + c), where a c is needed elsewhere and b + c already exists
+ * The last two are searched when the first two find nothing more.
  *
  * Candidates wait in a heap by the saving they promised when they were entered; the promise is checked when they are
- * taken (what was rewritten meanwhile may have eaten it), and entered again when it shrank. After a pass the items
- * go through the constructors, which fold and share; passes repeat as long as they save (greedy extraction of
- * Hosangadi, Fallah, Kastner 2006, on lists). */
+ * taken (rewriting may have reduced it), and entered again when it shrank. After a pass the items go through the
+ * constructors, which fold and share; passes repeat as long as they save (greedy extraction of Hosangadi, Fallah,
+ * Kastner 2006, on lists). */
 #include "expr/graph_priv.h"
 #include "expr/heap_priv.h"
 #include "expr/nary_priv.h"
@@ -27,14 +27,13 @@ enum {
 
 enum {
   WINDOW = 400, /* neighbours that an operand of a long sum is paired with */
-  /* pairs looked at in one pass, when it starts and again while it runs: a fraction of a second */
+  /* pairs tried in one pass, when it starts and again while it runs: a fraction of a second */
   PAIRS = 1 << 20,
-  PASSES = 12, /* they end by themselves after four or five */
+  PASSES = 12, /* passes end on their own after four or five */
   SMALL = 4000 /* items up to which every order of kinds is tried */
 };
 
-/* who goes first when savings are equal: by kind, then what was seen first, or last. No order is best for all: they
- * are tried in turn */
+/* order of equal savings: by kind, then first or last seen. No order is best for all: they are tried in turn */
 typedef struct ranking {
   uint8_t kind[KINDS];
   bool last_seen;
@@ -56,7 +55,7 @@ typedef struct user {
 typedef struct factorer {
   psdmp_expr_nary n;
   const ranking *rank;
-  bool failed;     /* memory ended: sticky */
+  bool failed;     /* out of memory: sticky */
   uint32_t *head;  /* (items) list of users, index + 1 */
   uint32_t *users; /* (items) length of that list, old entries included */
   uint32_t *stamp; /* (items) marks */
@@ -107,7 +106,7 @@ static bool grow_slots(factorer *f) {
   return true;
 }
 
-/* the candidate with this key, entered with count 0 when it is new; NULL when memory ends */
+/* the candidate with this key, entered with count 0 if new; NULL when out of memory */
 static candidate *look_up(factorer *f, uint64_t key) {
   if (2 * f->candidates >= f->slots && !grow_slots(f)) f->failed = true;
   if (!psdmp_expr_reserve(f->n.allocator, &f->candidate, &f->candidate_room, (size_t)f->candidates + 1,
@@ -125,7 +124,7 @@ static candidate *look_up(factorer *f, uint64_t key) {
 /* the candidate's number among equals; its own inverse */
 static uint32_t turn(const factorer *f, uint32_t which) { return f->rank->last_seen ? UINT32_MAX - which : which; }
 
-/* the greatest saving on top; ties as ranked */
+/* the greatest saving on top; ties by the ranking */
 static void enter(factorer *f, const candidate *c, uint32_t saving) {
   const uint32_t most = (1u << 24) - 1;
   if (!psdmp_expr_reserve(f->n.allocator, &f->heap, &f->heap_room, (size_t)f->heap_size + 1, sizeof *f->heap))
@@ -154,7 +153,7 @@ static void add_user(factorer *f, uint32_t item, uint32_t by) {
   f->users[item]++;
 }
 
-/* the arrays by item follow the items */
+/* resizes the arrays by item with the items */
 static void follow_items(factorer *f) {
   const psdm_allocator *m = f->n.allocator;
   uint32_t known = f->head_room < f->users_room ? f->head_room : f->users_room;
@@ -193,8 +192,7 @@ static uint32_t new_pair(factorer *f, psdm_op op, uint32_t a, uint32_t b) {
 
 /* ---- lists ---- */
 
-/* how often item is among the operands, and its sign there; never, where it has both signs: they cancel in the next
- * pass */
+/* how often item is among the operands, and its sign there; 0 if it has both signs: they cancel in the next pass */
 static uint32_t times_in(const factorer *f, uint32_t list, uint32_t item, uint32_t *sign) {
   const uint32_t *o = operands(f, list);
   uint32_t times = 0, negative = 0;
@@ -207,7 +205,7 @@ static uint32_t times_in(const factorer *f, uint32_t list, uint32_t item, uint32
   return negative == 0 || negative == times ? times : 0;
 }
 
-/* takes one operand out; the order of the others stays */
+/* removes one operand; the others keep their order */
 static void take_out(factorer *f, uint32_t list, uint32_t operand) {
   uint32_t *o = operands(f, list), k = 0, end = length(f, list);
   while (k < end && o[k] != operand) k++;
@@ -228,14 +226,14 @@ static void cancel(factorer *f, uint32_t sum) {
     }
     take_out(f, sum, operand);
     take_out(f, sum, operand ^ 1u);
-    /* what was marked may have had company, and what was skipped moves up: look again from the start */
+    /* an earlier operand may have become a pair, and the skipped ones move up: start again */
     plus = ++f->now;
     minus = ++f->now;
     k = UINT32_MAX;
   }
 }
 
-/* there is room: something was taken out before */
+/* there is room: something was removed before */
 static void put_in(factorer *f, uint32_t list, uint32_t operand) {
   operands(f, list)[f->n.item[list].length++] = operand;
   f->n.item[operand >> 1].uses++;
@@ -251,7 +249,7 @@ static void sort(uint32_t *a, uint32_t count) {
     }
 }
 
-/* ---- seeing candidates ---- */
+/* ---- finding candidates ---- */
 
 static uint64_t pair_key(const factorer *f, uint32_t list, uint32_t a, uint32_t b) {
   if (a > b) {
@@ -263,7 +261,7 @@ static uint64_t pair_key(const factorer *f, uint32_t list, uint32_t a, uint32_t 
   return key_of((a ^ b) & 1u ? KIND_DIFF : KIND_SUM, a >> 1, b >> 1);
 }
 
-/* operands that somebody else uses too, sorted: only they can make a pair that is seen twice */
+/* operands with other users, sorted: only they can make a pair seen twice */
 static uint32_t shared_operands(factorer *f, uint32_t list) {
   uint32_t count = 0, end = length(f, list);
   if (!psdmp_expr_reserve(f->n.allocator, &f->scratch, &f->scratch_room, end, sizeof *f->scratch)) f->failed = true;
@@ -306,13 +304,13 @@ static void see_pairs_of(factorer *f, uint32_t list, uint32_t operand) {
   }
 }
 
-/* a product that only this sum uses can lose a factor */
+/* a product used only by this sum can lose a factor */
 static bool is_own_product(const factorer *f, uint32_t operand) {
   const psdmp_expr_item *it = &f->n.item[operand >> 1];
   return it->op == PSDM_OP_MUL && it->uses == 1;
 }
 
-/* c x for a constant c: what is left beside the constant, or UINT32_MAX */
+/* c x for a constant c: x, or UINT32_MAX */
 static uint32_t beside_constant(const factorer *f, uint32_t product) {
   const uint32_t *o = operands(f, product);
   if (length(f, product) != 2) return UINT32_MAX;
@@ -347,7 +345,7 @@ static void see_list(factorer *f, uint32_t list, bool enter_now) {
 
 typedef struct common {
   uint32_t products; /* own products with the factor */
-  bool plain;        /* the factor stands alone in the sum too, beside a constant times it */
+  bool plain;        /* the factor itself is a term of the sum too, or a constant times it */
 } common;
 
 static common count_common(const factorer *f, uint32_t sum, uint32_t factor) {
@@ -366,12 +364,12 @@ static common count_common(const factorer *f, uint32_t sum, uint32_t factor) {
   return c;
 }
 
-/* what is left of a term without the factor */
+/* a term without the factor */
 static uint32_t divide(factorer *f, uint32_t operand, uint32_t factor) {
   psdmp_expr_item *product = &f->n.item[operand >> 1];
   take_out(f, operand >> 1, 2 * factor);
   if (product->length > 1) return operand;
-  /* one factor is left: the product itself is gone, and whoever held it holds the factor */
+  /* one factor remains: the product itself is removed, and its users hold the factor */
   product->uses = 0;
   return *operands(f, operand >> 1) ^ ((operand ^ product->sign) & 1u);
 }
@@ -405,7 +403,7 @@ static void move_terms(factorer *f, uint32_t sum, uint32_t factor, bool plain, u
   for (uint32_t k = 0; k < moved; k++) add_user(f, to[k] >> 1, rest);
 }
 
-/* sum = factor * rest + what stays; where nothing stays, the sum becomes the product */
+/* sum = factor * rest + other terms; without other terms the sum becomes the product */
 static void take_factor(factorer *f, uint32_t sum, uint32_t factor, common c) {
   if (c.plain) constant_one(f);
   uint32_t rest = f->failed ? 0 : new_item(f, PSDM_OP_ADD, c.products + c.plain);
@@ -431,7 +429,7 @@ typedef struct pair {
   uint32_t kind, x, y;
 } pair;
 
-/* how often a list has the pair, and the sign that x has there */
+/* how often a list has the pair, and the sign of x there */
 static uint32_t pair_in(const factorer *f, uint32_t list, pair p, uint32_t *sign) {
   uint32_t y_sign = 0;
   *sign = 0;
@@ -447,10 +445,10 @@ static uint32_t pair_in(const factorer *f, uint32_t list, pair p, uint32_t *sign
 typedef struct places {
   uint32_t count; /* times in longer lists */
   uint32_t lists; /* longer lists, the first ones in scratch */
-  uint32_t exact; /* the lowest list that is the pair and nothing else, UINT32_MAX: none */
+  uint32_t exact; /* the lowest list that is exactly the pair, UINT32_MAX: none */
 } places;
 
-/* where the pair is; a list is visited once though it may be entered twice as a user */
+/* places of the pair; a list is visited once even if entered twice as a user */
 static places find_places(factorer *f, pair p) {
   places found = {0, 0, UINT32_MAX};
   uint32_t by = f->users[p.x] <= f->users[p.y] ? p.x : p.y, sign, seen = ++f->now;
@@ -492,7 +490,7 @@ static void take_pair(factorer *f, pair p, places found) {
   uint32_t by = found.exact, *lists = NULL;
   if (by == UINT32_MAX)
     by = new_pair(f, p.kind == KIND_PRODUCT ? PSDM_OP_MUL : PSDM_OP_ADD, 2 * p.x, 2 * p.y + (p.kind == KIND_DIFF));
-  /* seeing new pairs sorts in scratch, so the places move out of it */
+  /* finding new pairs sorts in scratch, so the places move out of it */
   lists = psdmp_base_alloc_raw(f->n.allocator, found.lists * sizeof *lists);
   if (!lists) f->failed = true;
   if (!f->failed) memcpy(lists, f->scratch, found.lists * sizeof *lists);
@@ -524,7 +522,7 @@ static bool has_pair(factorer *f, uint32_t x, uint32_t y, uint32_t first, uint32
   return false;
 }
 
-/* x x - y y = (x - y) (x + y): an addition for a product, and one of the two sums is there */
+/* x x - y y = (x - y) (x + y): an addition instead of a product, and one of the two sums exists */
 static void take_squares(factorer *f, uint32_t sum, uint32_t a, uint32_t b) {
   uint32_t x = root_of(f, a), y = root_of(f, b), sign = sign_in(f, a);
   uint32_t plus = new_pair(f, PSDM_OP_ADD, 2 * x, 2 * y),
@@ -540,7 +538,7 @@ static void take_squares(factorer *f, uint32_t sum, uint32_t a, uint32_t b) {
   see_pairs(f, minus, true);
 }
 
-/* the first two squares of a sum that may go */
+/* the first two squares of a sum that may be replaced */
 static bool try_squares(factorer *f, uint32_t sum) {
   for (uint32_t i = 0; i < length(f, sum); i++) {
     uint32_t a = operands(f, sum)[i], x = root_of(f, a);
@@ -556,14 +554,14 @@ static bool try_squares(factorer *f, uint32_t sum) {
   return false;
 }
 
-/* ---- a shared product beside an own one ---- */
+/* ---- a shared product and an own one ---- */
 
-/* f b of an own product and f c of a shared one: f (b + c), where b + c is there already */
+/* f b of an own product and f c of a shared one: f (b + c), where b + c already exists */
 typedef struct beside {
   uint32_t factor, b, c;
 } beside;
 
-/* the factor that two products of two have in common, and what is left of them */
+/* the factor that two products of two have in common, and their other factors */
 static bool match(const factorer *f, uint32_t own, uint32_t shared, int i, int j, beside *m) {
   const uint32_t *p = operands(f, own >> 1), *q = operands(f, shared >> 1);
   if (p[i] != q[j]) return false;
@@ -575,7 +573,7 @@ static bool is_product_of_two(const factorer *f, uint32_t operand) {
   return is_op(f, operand >> 1, PSDM_OP_MUL) && length(f, operand >> 1) == 2;
 }
 
-/* one product less: the own one becomes the product with the sum, and the addition is the one that is there */
+/* one product less: the own one becomes the product with the sum, and the addition already exists */
 static void take_beside(factorer *f, uint32_t sum, uint32_t own, uint32_t shared, beside m) {
   uint32_t opposite = sign_in(f, own) ^ sign_in(f, shared), sign = sign_in(f, own);
   uint32_t rest = new_pair(f, PSDM_OP_ADD, 2 * m.b, 2 * m.c + opposite);
@@ -609,7 +607,7 @@ static bool try_beside(factorer *f, uint32_t sum) {
   return false;
 }
 
-/* what the heap does not know of; every two terms of a sum meet, so the longest are left out */
+/* savings that are not in the heap; compares every two terms of a sum, so the longest sums are skipped */
 static bool find_more(factorer *f) {
   bool found = false;
   for (uint32_t k = 0, end = f->n.items; k < end && !f->failed; k++) {
@@ -625,7 +623,7 @@ static bool is_list(const factorer *f, uint32_t item) {
   return is_op(f, item, PSDM_OP_ADD) || is_op(f, item, PSDM_OP_MUL);
 }
 
-/* long sums look at fewer neighbours, so that the pairs of all fit the budget */
+/* long sums use fewer neighbours, so that the pairs of all fit the budget */
 static void choose_window(factorer *f) {
   f->window = WINDOW;
   for (uint64_t pairs = PAIRS + 1; pairs > PAIRS && f->window > 8; f->window /= 2) {
@@ -661,7 +659,7 @@ static void start(factorer *f) {
     if (f->candidate[k].count > 1) enter(f, &f->candidate[k], f->candidate[k].count - 1);
 }
 
-/* the promise holds: act; it shrank: wait again */
+/* if the promise holds, rewrites; if it shrank, enters it again */
 static void consider(factorer *f, uint32_t which, uint32_t promise) {
   uint64_t key = f->candidate[which].key;
   uint32_t kind = kind_of(key), saving = 0;
@@ -710,7 +708,7 @@ static void free_factorer(factorer *f) {
 
 /* ---- passes until nothing is saved ---- */
 
-/* A graph of its own with the outputs' best form so far. */
+/* A graph with the outputs' best form so far. */
 typedef struct version {
   psdm_graph *g;
   psdm_ref *outputs; /* (count) */
@@ -730,7 +728,7 @@ static void free_version(const psdm_allocator *allocator, version *v) {
   psdm_graph_free(v->g);
 }
 
-/* from -> to, one pass further */
+/* one more pass, from -> to */
 static psdm_status advance(factorer *f, const psdm_graph *g, const psdm_ref *outputs, size_t count, version *to) {
   if (!psdmp_expr_nary_read(&f->n, g, outputs, count, true)) return PSDM_E_MEMORY;
   pass(f);
@@ -746,7 +744,7 @@ static void swap_versions(version *a, version *b) {
   *b = c;
 }
 
-/* passes from the caller's graph on, with one order of kinds; at[0] becomes the best, at[1] is room to work in */
+/* passes from the caller's graph on, with one order of kinds; at[0] becomes the best, at[1] is work space */
 static psdm_status descend(factorer *f, const psdm_graph *g, const psdm_ref *outputs, size_t count, version *at) {
   psdm_status status = advance(f, g, outputs, count, &at[0]);
   for (int k = 1; !status && k < PASSES; k++) {
@@ -779,7 +777,7 @@ static psdm_status copy_nodes(const version *v, size_t count, psdm_graph *to, ps
   return to->status;
 }
 
-/* the best version becomes part of the caller's graph, and the outputs follow when it is cheaper there too */
+/* the best version becomes part of the caller's graph, and the outputs use it when it is cheaper there too */
 static psdm_status adopt(version *best, size_t count, const psdm_cost *before, psdm_graph *g, psdm_ref *outputs) {
   psdm_cost now;
   if (operations(&best->cost) >= operations(before)) return PSDM_OK;

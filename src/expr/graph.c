@@ -1,4 +1,4 @@
-/* graph.c: nodes, their constructors, and what they cost.
+/* graph.c: nodes, their constructors, and their cost.
  *
  * Signs live in references, so x, -x, a - b and b - a share their nodes: a sum keeps its first operand positive, a
  * product and a constant have no sign at all. */
@@ -59,7 +59,7 @@ static void place(psdm_graph *g, uint32_t node) {
   g->slot[at] = node + 1;
 }
 
-/* twice the nodes, twice the slots */
+/* doubles nodes and slots */
 static bool grow(psdm_graph *g) {
   uint32_t room = g->room ? 2 * g->room : 512;
   if (room > UINT32_MAX / 8) return false;
@@ -91,7 +91,7 @@ static uint32_t mix(uint64_t x) {
   return (uint32_t)(x >> 32);
 }
 
-/* the node with these contents, made when it is not there */
+/* the node with these contents, created if new */
 static psdm_ref intern(psdm_graph *g, psdm_op op, psdmp_expr_node fresh) {
   uint64_t bits;
   memcpy(&bits, &fresh.u, sizeof bits);
@@ -148,7 +148,7 @@ int psdm_graph_is_const(const psdm_graph *g, psdm_ref a, double *value) {
   return 1;
 }
 
-/* a constant and what is left of a product or sum with one; the constant is always the first operand */
+/* a constant and the rest of a product or sum with one; the constant is always the first operand */
 static bool leading_const(const psdm_graph *g, psdm_ref r, psdm_op op, double *value, psdm_ref *rest) {
   if (psdmp_expr_op(g, r) != op || !psdm_graph_is_const(g, psdmp_expr_a(g, r), value)) return false;
   *rest = psdmp_expr_b(g, r);
@@ -197,7 +197,7 @@ psdm_ref psdm_graph_scale(psdm_graph *g, double factor, psdm_ref a) {
   return psdm_graph_mul(g, psdm_graph_const(g, factor), a);
 }
 
-/* c x: zero, one and two are no products, and constants of x join c */
+/* c x: zero, one and two are not products, and constants of x are multiplied by c */
 static psdm_ref mul_const(psdm_graph *g, psdm_ref a, psdm_ref b) {
   double c = g->node[a >> 1].u.value, d;
   psdm_ref rest;
@@ -240,7 +240,7 @@ psdm_ref psdm_graph_recip(psdm_graph *g, psdm_ref a) {
   return r == PSDM_REF_NONE ? r : r ^ (a & 1u);
 }
 
-/* what happens to the sign of an operand */
+/* effect on the sign of an operand */
 typedef enum parity { ODD, EVEN, NEITHER } parity;
 
 static psdm_ref unary(psdm_graph *g, psdm_op op, psdm_ref a, parity p) {

@@ -4,7 +4,7 @@
 
 #include "expr/expr.h"
 
-/* A node in 16 bytes; what a and b mean depends on op. */
+/* A node in 16 bytes; the meaning of a and b depends on op. */
 typedef struct psdmp_expr_node {
   union {
     struct {
@@ -30,7 +30,8 @@ static inline psdm_op psdmp_expr_op(const psdm_graph *g, psdm_ref r) { return (p
 static inline psdm_ref psdmp_expr_a(const psdm_graph *g, psdm_ref r) { return g->node[r >> 1].u.of.a; }
 static inline psdm_ref psdmp_expr_b(const psdm_graph *g, psdm_ref r) { return g->node[r >> 1].u.of.b; }
 
-/* Marks in used (size, zeroed by the caller) how often the outputs' live part uses each node; outputs count as uses. */
+/* Counts in used (size, zeroed by the caller) how often the outputs' live part uses each node; outputs count as
+ * uses. */
 void psdmp_expr_graph_uses(const psdm_graph *g, const psdm_ref *outputs, size_t count, uint32_t *used);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* key has room for one more than *size */
+/* key has room for one more */
 static inline void psdmp_expr_heap_push(uint64_t *key, uint32_t *size, uint64_t fresh) {
   uint32_t at = (*size)++;
   for (; at && key[(at - 1) / 2] > fresh; at = (at - 1) / 2) key[at] = key[(at - 1) / 2];

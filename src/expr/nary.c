@@ -1,4 +1,4 @@
-/* nary.c: from nodes of two operands to items of many, and back. */
+/* nary.c: converts nodes of two operands to items of many, and back. */
 #include "expr/nary_priv.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ typedef struct reader {
   psdmp_expr_nary *n;
   bool doubles;
   uint32_t *uses;   /* (nodes) 0: dead */
-  uint32_t *parent; /* (nodes) op of the last user seen: of the only one where uses is 1 */
+  uint32_t *parent; /* (nodes) op of the last user seen: of the only one if uses is 1 */
   uint32_t *item;   /* (nodes) */
   psdm_ref *stack;
   uint32_t stack_room;
@@ -71,7 +71,7 @@ static void use(reader *r, psdm_ref operand, uint32_t by) {
   r->parent[operand >> 1] = by;
 }
 
-/* who is used, how often, and by what, from the outputs down */
+/* counts users, from the outputs down, and notes their op */
 static void count_uses(reader *r, const psdm_ref *outputs, size_t count) {
   for (size_t k = 0; k < count; k++) use(r, outputs[k], UINT32_MAX);
   for (uint32_t k = r->g->size; k-- > 0;) {
@@ -96,7 +96,7 @@ static bool append(reader *r, uint32_t operand) {
   return true;
 }
 
-/* a constant has no operands, so those of the item at hand stay in one piece */
+/* a constant has no operands, so those of the current item stay contiguous */
 static bool append_two(reader *r) {
   if (r->two == UINT32_MAX) {
     r->two = psdmp_expr_nary_item(r->n, PSDM_OP_CONST, 0);
@@ -106,7 +106,7 @@ static bool append_two(reader *r) {
   return append(r, 2 * r->two);
 }
 
-/* the operands of a sum or product, through what it swallows; the item is the last one that has operands in the pool */
+/* the operands of a sum or product, absorbed ones expanded; the item is the last one with operands in the pool */
 static bool read_operands(reader *r, uint32_t node, uint32_t into) {
   uint32_t deep = 0;
   if (!psdmp_expr_reserve(r->n->allocator, &r->stack, &r->stack_room, 1, sizeof *r->stack)) return false;
@@ -190,7 +190,7 @@ typedef struct writer {
   psdm_ref *made; /* (items) PSDM_REF_NONE: not yet */
   uint32_t *stack;
   uint32_t stack_room;
-  uint64_t *heap; /* operands of the item at hand, by arrival */
+  uint64_t *heap; /* operands of the current item, by arrival */
   uint32_t heap_room;
   uint32_t *depth; /* (known) of the graph's nodes */
   uint32_t depth_room, known;
@@ -209,13 +209,13 @@ static bool know_depths(writer *w) {
   return true;
 }
 
-/* when an operand is there: constants first of all, so that they fold, then by depth, then by number */
+/* when an operand is available: constants first, so that they fold, then by depth, then by number */
 static uint64_t arrival(const writer *w, psdm_ref r) {
   uint64_t when = psdmp_expr_op(w->g, r) == PSDM_OP_CONST ? 0 : (uint64_t)w->depth[r >> 1] + 1;
   return when << 32 | r;
 }
 
-/* combining the two earliest until one is left gives the least depth (Huffman's tree with max in place of plus) */
+/* combining the two earliest until one is left gives the least depth (Huffman's tree with max instead of plus) */
 static psdm_ref combine(writer *w, psdm_op op, uint32_t size) {
   while (size > 1) {
     psdm_ref a = (psdm_ref)psdmp_expr_heap_pop(w->heap, &size), b = (psdm_ref)psdmp_expr_heap_pop(w->heap, &size);
@@ -249,7 +249,7 @@ static psdm_ref write_item(writer *w, const psdmp_expr_item *it) {
   return psdmp_expr_build(w->g, (psdm_op)it->op, two[0], two[1]);
 }
 
-/* an item after its operands; the stack holds what waits */
+/* an item after its operands; the stack holds those that wait */
 static bool write_from(writer *w, uint32_t root) {
   uint32_t deep = 0;
   if (!psdmp_expr_reserve(w->n->allocator, &w->stack, &w->stack_room, 1, sizeof *w->stack)) return false;

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "psdm/expr.h"
 
-/* An operand is 2 * item + (1 when negated), as references are to nodes. */
+/* An operand is 2 * item + (1 when negated), like references to nodes. */
 typedef struct psdmp_expr_item {
   uint32_t op;            /* psdm_op; ADD and MUL have any number of operands */
   uint32_t first, length; /* operands, into pool; those of a product have no sign */
@@ -27,16 +27,16 @@ typedef struct psdmp_expr_nary {
   size_t outputs;
 } psdmp_expr_nary;
 
-/* Makes room for need elements in *array (array is a pointer to the pointer), at least doubling. False when memory
- * ends; the array is as it was. */
+/* Makes room for need elements in *array (array is a pointer to the pointer), at least doubling. False when out of
+ * memory; the array is unchanged. */
 bool psdmp_expr_reserve(const psdm_allocator *allocator, void *array, uint32_t *room, size_t need, size_t element);
 
-/* Reads what the outputs reach: sums and products swallow operands of their own kind that nobody else uses. doubles:
- * x + x is the product 2 x. Items are numbered operands first. False when memory ends. */
+/* Reads what the outputs reach: sums and products absorb operands of their own kind that have no other user. doubles: x
+ * + x is the product 2 x. Items are numbered operands first. False when out of memory. */
 bool psdmp_expr_nary_read(psdmp_expr_nary *nary, const psdm_graph *graph, const psdm_ref *outputs, size_t count,
                           bool doubles);
 
-/* A new item with room for length operands, none filled in; UINT32_MAX when memory ends. */
+/* A new item with room for length operands, none filled in; UINT32_MAX when out of memory. */
 uint32_t psdmp_expr_nary_item(psdmp_expr_nary *nary, psdm_op op, uint32_t length);
 
 /* Writes the items that outputs need into graph, the two earliest operands of each sum and product first. */

@@ -1,8 +1,8 @@
 /* schedule.c: the order of statements.
  *
- * A value is alive from its statement to its last use; an output is stored at once and stays only as long as others
- * use it. What dies in a statement makes room for its result. Sines, cosines and what they need come first in every
- * order but the built one: emitted code computes all angles up front. */
+ * A value is alive from its statement to its last use; an output is stored at once and stays alive only while others
+ * use it. Values that die in a statement make room for its result. Sines, cosines and what they need come first in
+ * every order but the built one: emitted code computes all angles at the start. */
 #include "expr/graph_priv.h"
 #include "expr/heap_priv.h"
 
@@ -21,11 +21,11 @@ typedef struct plan {
   uint32_t *early;  /* 1: an angle needs it */
   uint32_t *left;   /* operand places that have not read it yet */
   uint32_t *owner;  /* sum of the node numbers of those that have not */
-  uint32_t *waits;  /* operand places that are not computed yet, or readers not placed yet */
-  uint32_t *gain;   /* values that die when it is computed, or that do not begin when it is placed from behind */
-  uint32_t *tie;    /* what decides between equals, the lower first */
+  uint32_t *waits;  /* operand places not computed yet, or readers not placed yet */
+  uint32_t *gain;   /* values that die when it is computed, or that do not become alive when it is placed backwards */
+  uint32_t *tie;    /* tie-breaker, the lower first */
   uint32_t *by_tie; /* the node with that tie */
-  uint32_t *path;   /* longest way to an output */
+  uint32_t *path;   /* longest path to an output */
   uint32_t *done;
   uint32_t *order;  /* the schedule being made */
   uint32_t *stack;  /* (2 * nodes) */
@@ -33,9 +33,9 @@ typedef struct plan {
   uint64_t *second; /* (4 * nodes) */
 } plan;
 
-enum { ARRAYS32 = 17, ARRAYS64 = 8 }; /* words by node in all of the above */
+enum { ARRAYS32 = 17, ARRAYS64 = 8 }; /* words per node in all of the above */
 
-/* cycles until a result can be used: what current x86 and ARM cores have in common; sine and cosine are calls */
+/* cycles until a result can be used: common to current x86 and ARM cores; sine and cosine are calls */
 static uint32_t latency(psdm_op op) {
   switch (op) {
     case PSDM_OP_RECIP: return 13;
@@ -51,7 +51,7 @@ static uint32_t latency(psdm_op op) {
   }
 }
 
-/* ---- what there is to order ---- */
+/* ---- the nodes to order ---- */
 
 static int operands_of(const plan *p, uint32_t node, uint32_t out[2]) {
   const psdmp_expr_node *k = &p->g->node[node];
@@ -134,7 +134,7 @@ static long peak_of(plan *p, const uint32_t *order) {
   return peak;
 }
 
-/* ---- depth first: what needs more values goes first (Sethi, Ullman 1970, as if the graph were a tree) ---- */
+/* ---- depth first, the operand that needs more values first (Sethi, Ullman 1970, as if the graph were a tree) ---- */
 
 static void measure_need(plan *p, uint32_t *need) {
   uint32_t o[2];
@@ -144,7 +144,7 @@ static void measure_need(plan *p, uint32_t *need) {
     int count = operands_of(p, k, o);
     uint32_t a = count > 0 ? need[o[0]] : 0, b = count > 1 ? need[o[1]] : 0;
     need[k] = a == b ? a + 1 : a > b ? a : b;
-    /* angles are there already */
+    /* angles already exist */
     if (is_angle(p, k)) need[k] = 1;
   }
 }
@@ -161,7 +161,7 @@ static uint32_t visit(plan *p, uint32_t root, const uint32_t *need, uint32_t len
       o[0] = o[1];
       o[1] = swap;
     }
-    /* an operand that waits further down is pushed again: it is done when that place comes up. At most two places a
+    /* an operand that waits further down is pushed again and done when that place comes up. At most two places a
      * level */
     for (int i = 0; i < count; i++)
       if (!p->done[o[i]] && !(i && o[0] == o[1])) p->stack[deep++] = o[i];
@@ -186,9 +186,9 @@ static void order_depth_first(plan *p, bool backwards) {
   }
 }
 
-/* ---- lists of what is ready ---- */
+/* ---- lists of ready nodes ---- */
 
-/* equals go by their place in order, the lower first */
+/* ties go by place in order, the lower first */
 static void break_ties(plan *p, const uint32_t *order, bool backwards) {
   for (uint32_t k = 0; k < p->live; k++) {
     uint32_t node = order[backwards ? p->live - 1 - k : k];
@@ -197,13 +197,13 @@ static void break_ties(plan *p, const uint32_t *order, bool backwards) {
   }
 }
 
-/* early ones, then those that let the fewest values live, then the tie */
+/* early ones, then those that leave the fewest values alive, then the tie */
 static uint64_t pressure_key(const plan *p, uint32_t node) {
   uint32_t growth = 4 + (p->reads[node] > 0) - p->gain[node];
   return (uint64_t)!p->early[node] << 62 | (uint64_t)growth << 32 | p->tie[node];
 }
 
-/* early ones, then the longest way to an output, then the tie */
+/* early ones, then the longest path to an output, then the tie */
 static uint64_t latency_key(const plan *p, uint32_t node) {
   const uint32_t longest = (1u << 30) - 1;
   uint32_t path = p->path[node] < longest ? p->path[node] : longest;
@@ -219,7 +219,7 @@ static void offer(plan *p, ready *r, uint32_t node, bool again) {
   if (!again) psdmp_expr_heap_push(p->second, &r->timed, latency_key(p, node));
 }
 
-/* entries of nodes that are done, or that were offered again with another growth, are old */
+/* skips stale entries: nodes that are done, or that were entered again with another growth */
 static uint32_t choose(plan *p, ready *r, bool pressed) {
   for (;;) {
     uint64_t key = pressed ? psdmp_expr_heap_pop(p->heap, &r->pressed) : psdmp_expr_heap_pop(p->second, &r->timed);
@@ -233,7 +233,7 @@ static bool reads_twice(const plan *p, uint32_t node, uint32_t value) {
   return operands_of(p, node, o) == 2 && o[0] == value && o[1] == value;
 }
 
-/* the one node that will be the last to read value, or UINT32_MAX while several are left */
+/* the last remaining reader of value, or UINT32_MAX while there are several */
 static uint32_t last_reader(const plan *p, uint32_t value) {
   if (p->left[value] == 1) return p->owner[value];
   uint32_t half = p->owner[value] / 2;
@@ -261,7 +261,7 @@ static void start_forward(plan *p, ready *r) {
     if (is_live(p, k) && !p->waits[k]) offer(p, r, k, false);
 }
 
-/* node is computed: its operands lose a reader, its readers an obstacle. Returns how many values died */
+/* marks node as computed: its operands lose a reader, its readers an obstacle. Returns how many values died */
 static long compute(plan *p, ready *r, uint32_t node) {
   uint32_t o[2];
   long died = 0;
@@ -283,7 +283,7 @@ static long compute(plan *p, ready *r, uint32_t node) {
   return died;
 }
 
-/* longest way first while fewer than registers values are alive, else whatever lets fewest live */
+/* longest path first while fewer than `registers` values are alive, else whatever leaves fewest alive */
 static void order_forward(plan *p, uint32_t *order, long registers) {
   ready r = {0, 0};
   long alive = 0;
@@ -295,7 +295,7 @@ static void order_forward(plan *p, uint32_t *order, long registers) {
   }
 }
 
-/* ---- from the outputs backwards: a value begins to live at its last reader, and ends where it is computed ---- */
+/* ---- backwards from the outputs: a value lives from its last reader back to its computation ---- */
 
 static uint64_t backward_key(const plan *p, uint32_t node) {
   uint32_t o[2];
@@ -359,7 +359,7 @@ static void keep_better(plan *p, uint32_t *order, long *peak) {
   memcpy(order, p->order, p->live * sizeof *order);
 }
 
-/* the best of a few greedy ways; each depth-first order also breaks the ties of the lists */
+/* the best of a few greedy orders; each depth-first order also breaks the ties of the lists */
 static void order_registers(plan *p, uint32_t *order) {
   long peak = INT32_MAX;
   for (int backwards = 0; backwards < 2; backwards++) {
@@ -368,7 +368,7 @@ static void order_registers(plan *p, uint32_t *order) {
     break_ties(p, p->order, true);
     order_backward(p, p->order);
     keep_better(p, order, &peak);
-    /* the best so far leads the list forward */
+    /* the best so far breaks the ties of the forward list */
     break_ties(p, order, false);
     order_forward(p, p->order, 0);
     keep_better(p, order, &peak);

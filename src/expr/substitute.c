@@ -1,7 +1,7 @@
-/* substitute.c: expressions in the place of inputs. */
+/* substitute.c: replaces inputs by expressions. */
 #include "expr/graph_priv.h"
 
-/* the node again, over what its operands have become */
+/* rebuilds the node from its new operands */
 static psdm_ref rebuild(psdm_graph *g, uint32_t k, const psdm_ref *now) {
   psdm_node n = psdm_graph_node(g, k);
   psdm_ref a = n.a == PSDM_REF_NONE ? n.a : now[n.a >> 1], b = n.b == PSDM_REF_NONE ? n.b : now[n.b >> 1];

@@ -1,4 +1,4 @@
-/* bytes.c: what was read of a log, as bytes for other ranks and for checkpoints. */
+/* bytes.c: what was read from a log, as bytes for other ranks and for checkpoints. */
 #include <string.h>
 
 #include "feed/feed_priv.h"
@@ -38,7 +38,7 @@ static bool get_rows(psdmp_feed_columns *r, const psdm_allocator *a, psdmp_paral
 
 static void put_mark(const psdmp_feed_mark *m, psdmp_parallel_bytes *to) {
   psdmp_feed_mark copy;
-  /* what lies between fields, and pointers, which say nothing elsewhere: the same log gives the same bytes */
+  /* clears padding, and pointers, which are meaningless elsewhere: the same log gives the same bytes */
   memset(&copy, 0, sizeof copy);
   copy.segment = m->segment, copy.begin = m->begin;
   copy.at.row = m->at.row, copy.at.place = m->at.place, copy.at.line = m->at.line, copy.at.index = m->at.index,
@@ -91,7 +91,7 @@ void psdmp_feed_file_put(const psdmp_feed_file *f, psdmp_parallel_bytes *to) {
   known.every = f->every, known.spacing = f->spacing, known.status = f->status, known.error = f->error;
   memcpy(known.faults, f->faults, sizeof known.faults);
   PSDMP_PARALLEL_PUT(to, known);
-  if (f->status || !f->scanned) return; /* not looked at, because of one before it */
+  if (f->status || !f->scanned) return; /* not scanned, because an earlier one failed */
   put_rows(&f->kept, to);
   psdmp_parallel_bytes_put(to, f->facts.joint, (size_t)f->kept.n * sizeof *f->facts.joint);
   long pieces = f->pieces, marks = f->marks, faults = f->fault_count;

@@ -1,9 +1,9 @@
-/* checkpoint_io.c: finished parts of a run in a folder, each a file that is whole or not there.
+/* checkpoint_io.c: finished parts of a run in a folder, each a file that is complete or absent.
  *
- *   KEY-KIND-REQUEST-NUMBER.part    KEY: logs, robot, settings and version; REQUEST: what the part is an answer to
+ *   KEY-KIND-REQUEST-NUMBER.part    KEY: logs, robot, settings and version; REQUEST: the request that the part answers
  *
- * A file has a word, its own name's hashes in full, its length and the hash of its content: what was cut off or
- * belongs elsewhere is not taken. */
+ * A file has a magic word, its own name's hashes in full, its length and the hash of its content: truncated or foreign
+ * files are not used. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, fsync */
 #include <dirent.h>
 #include <errno.h>
@@ -23,17 +23,17 @@
 
 enum { DIGEST = PSDMP_BASE_SHA256_BYTES, NAME = 128, HOST = 64 };
 
-/* counted up whenever parts come to mean something else within a version */
+/* increased whenever the meaning of parts changes within a version */
 static const int meaning = 3;
 
 struct psdmp_feed_checkpoint {
   const psdm_allocator *allocator;
   char *folder;
   unsigned char key[DIGEST];
-  atomic_long *found, *saved, *damaged; /* of a checkpoint that is constant otherwise */
+  atomic_long *found, *saved, *damaged; /* counts, in an otherwise constant checkpoint */
   atomic_long counts[3];
   long stale;
-  char (*named)[NAME]; /* (names) how the names of this run's parts begin */
+  char (*named)[NAME]; /* (names) prefixes of this run's parts */
   int names, room;
 };
 
@@ -73,14 +73,14 @@ static char *path_of(const psdmp_feed_checkpoint *c, const char *name) {
 
 /* ---- the key ---- */
 
-/* what need not be there; where it is, with its length, so that nothing is taken for something else */
+/* an optional field; if present with its length, so that fields cannot be confused */
 static void hash_given(psdmp_base_sha256 *hash, const void *data, size_t bytes) {
   long long length = data ? (long long)bytes : -1;
   psdmp_base_sha256_part(hash, &length, sizeof length);
   if (data && bytes) psdmp_base_sha256_part(hash, data, bytes);
 }
 
-/* what decides which rows there are and which of them train; all else is in the requests */
+/* the options that determine the rows and which of them train; all others are in the requests */
 static void hash_options(const psdm_calibrate_options *o, int n, psdmp_base_sha256 *hash) {
   const double numbers[] = {o->log.rate, o->log.jump, o->holdout, o->holdout_block};
   const long counts[] = {o->files,         o->log.degrees, o->log.ignore_extra, o->log.currents,
@@ -92,7 +92,7 @@ static void hash_options(const psdm_calibrate_options *o, int n, psdmp_base_sha2
   hash_given(hash, o->log.offset, (size_t)n * sizeof(double));
 }
 
-/* a log in memory is known by its numbers */
+/* a log in memory is identified by its numbers */
 static void hash_table(const psdm_log_table *t, psdmp_base_sha256 *hash) {
   const long size[] = {t->rows, t->columns};
   psdmp_base_sha256_part(hash, size, sizeof size);
@@ -168,7 +168,7 @@ void psdmp_feed_checkpoint_free(psdmp_feed_checkpoint *c) {
   psdmp_base_free(c->allocator, c);
 }
 
-/* ---- what this run leaves behind ---- */
+/* ---- cleaning up ---- */
 
 bool psdmp_feed_checkpoint_names(psdmp_feed_checkpoint *c, const char *kind, const psdmp_parallel_bytes *request) {
   unsigned char digest[DIGEST];
@@ -188,7 +188,7 @@ bool psdmp_feed_checkpoint_names(psdmp_feed_checkpoint *c, const char *kind, con
   return true;
 }
 
-/* a part, or what a process that was killed has begun of one */
+/* a part, or the incomplete file of a process that was killed */
 static bool is_own(const psdmp_feed_checkpoint *c, const char *file) {
   const char *name = file + (file[0] == '.');
   if (!strstr(name, ".part")) return false;
@@ -277,11 +277,11 @@ bool psdmp_feed_checkpoint_load(const psdmp_feed_checkpoint *c, const char *kind
   return found;
 }
 
-/* under a name of this process and machine first, then renamed: others never see half of it */
+/* under a name of this process and machine first, then renamed: others never see a partial file */
 static bool write_part(const char *temporary, const char *path, const head *h, const psdmp_parallel_bytes *part) {
   int slot = psdmp_base_pending_add(AT_FDCWD, temporary);
   int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  /* a process of this number was killed here, or somebody has put a link */
+  /* a process with this number was killed here, or somebody put a link */
   if (fd < 0 && errno == EEXIST && unlink(temporary) == 0)
     fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   bool written = fd >= 0 && write_all(fd, h, sizeof *h) && write_all(fd, part->data, part->used) && fsync(fd) == 0;

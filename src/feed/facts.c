@@ -1,16 +1,16 @@
-/* facts.c: what a log holds of each joint, found on the way while it is read: ranges, what lies beyond the robot's
- * limits, whether qd is the rate of q, and how noisy torques are. What a verdict needs to name causes with their
- * lines. */
+/* facts.c: facts about each joint, collected while a log is read: ranges, excess over the robot's limits, whether qd is
+ * the rate of q, and the noise of torques. A verdict uses them to name causes with their lines. */
 #include <math.h>
 
 #include "feed/feed_priv.h"
 #include "robot/robot.h"
 
-enum { SPAN = 10 }; /* rows whose way is compared with what qd integrates to: steps of an encoder matter less */
+/* rows over which motion is compared with qd's integral: more than encoder steps */
+enum { SPAN = 10 };
 
-/* rad or m by which limits may be passed: encoders and their zeros are off a little */
+/* rad or m by which limits may be exceeded: encoders and their zeros are off a little */
 static const double room = 0.05;
-static const double strong = 1.1; /* of an effort limit: a peak of the current may be */
+static const double strong = 1.1; /* of an effort limit: peaks of the current may exceed it */
 
 bool psdmp_feed_facts_new(psdmp_feed_facts *facts, const psdm_robot *robot, const psdm_allocator *a) {
   int n = psdm_robot_n(robot);
@@ -35,7 +35,7 @@ static void note_position(psdmp_feed_joint_facts *f, const psdm_limits *limits, 
   if (!f->outside++) f->outside_line = (double)line;
 }
 
-/* second differences of what is smooth are small, of white noise 6 times its variance */
+/* second differences of a smooth signal are small, of white noise 6 times its variance */
 static void note_torque(psdmp_feed_joint_facts *f, const psdm_limits *limits, double tau, double *last, long seen,
                         long line) {
   if (fabs(tau) > f->peak) f->peak = fabs(tau), f->peak_line = (double)line;
@@ -46,7 +46,7 @@ static void note_torque(psdmp_feed_joint_facts *f, const psdm_limits *limits, do
   last[1] = last[0], last[0] = tau;
 }
 
-/* last: q and t where the span began are the caller's; way and integral of one span */
+/* last: q and t at the start of the span, the caller's; way and integral of one span */
 static void end_span(psdmp_feed_joint_facts *f, double way, double integral, double seconds, long line) {
   if (!(seconds > 0)) return;
   if (fabs(way) / seconds > f->fast) f->fast = fabs(way) / seconds, f->fast_line = (double)line;

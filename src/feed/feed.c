@@ -1,8 +1,8 @@
-/* feed.c: the rows of all logs, again and again.
+/* feed.c: the rows of all logs, as often as needed.
  *
- * All rows are kept in memory while they fit; of longer logs every second, fourth, ... piece is kept, for choices,
- * and the rest is read again when all rows count. Either way they are used window by window, and windows by units
- * that can be worked on apart from each other: those in memory one by one, those that are read some at a time. */
+ * All rows are kept in memory while they fit; of longer logs every second, fourth, ... piece is kept, for choices, and
+ * the rest is read again when all rows count. Both are used window by window, and windows in units that can be
+ * processed independently: those in memory one by one, those read from files a few at a time. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -32,7 +32,7 @@ void psdmp_feed_faults(const psdmp_feed *f, long faults[PSDM_FAULTS]) {
     for (int i = 0; i < PSDM_FAULTS; i++) faults[i] += f->file[k].faults[i];
 }
 
-/* channels that not all logs have are nobody's */
+/* channels that some logs lack are not used */
 psdmp_feed_stretch psdmp_feed_view(const psdmp_feed *f, const psdmp_feed_columns *r, long at, long count) {
   size_t skip = (size_t)at * (size_t)f->n;
   return (psdmp_feed_stretch){.rows = count,
@@ -46,7 +46,7 @@ psdmp_feed_stretch psdmp_feed_view(const psdmp_feed *f, const psdmp_feed_columns
 
 /* ---- units ---- */
 
-/* the windows of one run of rows in memory; how many */
+/* the windows of one run of rows in memory; returns how many */
 static long cut_run(const psdmp_feed_window *run, psdmp_feed_window *to) {
   long count = 0, end = run->first + run->count;
   for (long from = run->first; from < end; count++) {
@@ -58,8 +58,8 @@ static long cut_run(const psdmp_feed_window *run, psdmp_feed_window *to) {
   return count;
 }
 
-/* what is in memory; pieces that follow each other are one run. Where pieces were let go a run's ends are treated as
- * a segment's. */
+/* windows of the rows in memory; consecutive pieces are one run. Where pieces were dropped, the ends of a run are
+ * treated like those of a segment. */
 static long cut_kept(const psdmp_feed *f, psdmp_feed_window *to) {
   long count = 0;
   for (int k = 0; k < f->files; k++) {
@@ -83,8 +83,8 @@ static bool list_windows(psdmp_feed *f) {
   return f->window != NULL;
 }
 
-/* groups of rows that are read: cut at multiples of their length within a file that can be read from the middle,
- * short files together */
+/* groups of rows to read: cut at multiples of their length within a file that can be read from the middle, short files
+ * together */
 static bool list_units(psdmp_feed *f) {
   long group = PSDMP_FEED_GROUP;
   while (f->total / group > PSDMP_FEED_GROUPS) group *= 2;
@@ -189,9 +189,9 @@ static void choose_pieces(psdmp_feed *f) {
   f->whole = f->every == 1;
 }
 
-enum { KEPT_BYTES = 128 }; /* of a row and joint: as read, filtered, and its residuals (measured) */
+enum { KEPT_BYTES = 128 }; /* bytes per row and joint: as read, filtered, and its residuals (measured) */
 
-/* before the kept rows are copied and filtered */
+/* whether copying and filtering the kept rows will fit in memory */
 static psdm_status ask(const psdmp_feed *f, psdm_error *error) {
   long kept = 0;
   char what[64];
@@ -224,7 +224,7 @@ static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
   return list_windows(f) && list_units(f) ? PSDM_OK : psdmp_base_no_memory("", error);
 }
 
-/* ---- ranks: each reads some files, and then knows all ---- */
+/* ---- ranks: each reads some files, then gets the data of all ---- */
 
 static psdm_status scan_share(psdmp_feed *f, const int *rank, psdm_error *error) {
   int count = 0, own = f->ranks ? f->ranks->rank : 0,
@@ -248,7 +248,8 @@ static bool get_files(psdmp_feed *f, const int *rank, int own, psdmp_parallel_by
   return true;
 }
 
-/* rank 0: own files, those of the others, and then all to all. All are listened to, whatever is wrong with one. */
+/* rank 0: reads its own files, collects those of the others, and sends all to all. Listens to every rank, even if one
+ * fails. */
 static psdm_status scan_together(psdmp_feed *f, const int *rank, psdm_error *error) {
   psdmp_parallel_bytes request = {.allocator = f->allocator}, all = {.allocator = f->allocator};
   psdm_error other;
@@ -264,7 +265,7 @@ static psdm_status scan_together(psdmp_feed *f, const int *rank, psdm_error *err
     psdm_status heard = psdmp_parallel_team_listen(f->ranks, k, &answer, &other);
     if (!heard && !get_files(f, rank, k, &answer)) heard = psdmp_base_no_memory("", &other);
     psdmp_parallel_bytes_free(&answer);
-    if (!heard) choose_pieces(f); /* what all of them have kept would be too much */
+    if (!heard) choose_pieces(f); /* all ranks together may have kept too much */
     if (heard && !status && error) *error = other;
     if (heard && !status) status = heard;
   }
@@ -312,7 +313,7 @@ static double *copy_numbers(psdmp_feed *f, const double *from) {
   return copy;
 }
 
-/* logs are opened again later: what they are opened with is copied */
+/* logs are opened again later, so their options are copied */
 static bool copy_options(psdmp_feed *f, const psdm_calibrate_options *o) {
   f->log = o->log;
   f->log.sign = copy_numbers(f, o->log.sign);

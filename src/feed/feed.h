@@ -1,5 +1,5 @@
-/* feed.h: logs as stretches of rows, from memory or read again, and sums over them that outlive a run. Private to
- * the library. */
+/* feed.h: logs as stretches of rows, from memory or read again, and sums over them that can be kept beyond a run.
+ * Private to the library. */
 #ifndef PSDMP_FEED_H
 #define PSDMP_FEED_H
 
@@ -8,19 +8,18 @@
 #include "psdm/calibrate.h"
 #include "psdm/robot.h"
 
-/* Rows before a stretch that friction columns with a memory see first. */
+/* Extra rows before a stretch for friction columns with memory. */
 enum { PSDMP_FEED_WARM = 4096 };
 
 /* ---- feed.c ---- */
 
-/* Consecutive rows of one segment, as they were logged; lead and trail rows at its ends are neighbours for the
- * filter only. */
+/* Consecutive rows of one segment, as logged; lead and trail rows at its ends are neighbours for the filter only. */
 typedef struct psdmp_feed_stretch {
   long rows, lead, trail;
   long first; /* index of row 0 among all rows */
   int segment, file;
-  bool begins, ends;                    /* row 0 is the segment's first, the last one its last */
-  double origin, begin;                 /* time of its file's first row, and of its segment's */
+  bool begins, ends;                    /* row 0 is the segment's first, the last row its last */
+  double origin, begin;                 /* time of the file's first row, and of the segment's */
   const double *t, *q, *qd, *qdd, *tau; /* (rows), (rows x n); qd, qdd NULL where absent */
   const unsigned char *bad;             /* (rows x n) */
 } psdmp_feed_stretch;
@@ -29,7 +28,7 @@ typedef struct psdmp_feed psdmp_feed;
 
 typedef struct psdmp_feed_checkpoint psdmp_feed_checkpoint;
 
-/* Opened in two steps: logs are named, then read, by all ranks together (rank 0). */
+/* Opened in two steps: logs are named, then read by all ranks together (rank 0). */
 psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *options,
                            const psdmp_feed_checkpoint *checkpoint, const psdm_allocator *allocator, psdmp_feed **feed,
                            psdm_error *error);
@@ -49,33 +48,34 @@ bool psdmp_feed_shared(const psdmp_feed *feed);  /* several threads may read log
 void psdmp_feed_faults(const psdmp_feed *feed, long faults[PSDM_FAULTS]);
 const char *psdmp_feed_fault(const psdmp_feed *feed, int index);
 
-/* What a log holds of one joint, on the joint's side. Doubles alone: they go to other ranks as they are. */
+/* Facts about one joint in a log, on the joint side. Only doubles: they are sent to other ranks unchanged. */
 typedef struct psdmp_feed_joint_facts {
   double q_low, q_high;
   double outside, outside_line; /* rows beyond the position limits, the first one's line */
   double peak, peak_line;       /* largest |tau| */
   double beyond, beyond_line;   /* rows beyond the effort limit */
-  double fast, fast_line;       /* largest mean rate over ten rows, by q */
-  double way2, both, integral2; /* over ten rows each: way^2, way times what qd integrates to, its square */
-  double noise, noises;         /* second differences of the torque, squared */
-  double squares, rows;         /* of the torque */
+  double fast, fast_line;       /* largest mean rate over ten rows, from q */
+  /* sums over ten rows each: way^2, way times the integral of qd, the integral's square */
+  double way2, both, integral2;
+  double noise, noises; /* second differences of the torque, squared */
+  double squares, rows; /* of the torque */
 } psdmp_feed_joint_facts;
 
 int psdmp_feed_files(const psdmp_feed *feed);
 const char *psdmp_feed_name(const psdmp_feed *feed, int file);
 const psdmp_feed_joint_facts *psdmp_feed_joints(const psdmp_feed *feed, int file); /* (n) */
 
-/* Calls use for every stretch: of the rows in memory (a sample of the log where it is long), or of all rows with so
- * many neighbours on either side. */
+/* Calls use for every stretch: of the rows in memory (a sample of a long log), or of all rows with `margin` neighbours
+ * on either side. */
 typedef psdm_status (*psdmp_feed_use_stretch)(void *user, const psdmp_feed_stretch *stretch, psdm_error *error);
 psdm_status psdmp_feed_each(psdmp_feed *feed, bool all, long margin, psdmp_feed_use_stretch use, void *user,
                             psdm_error *error);
 
-/* with PSDMP_FEED_WARM more before them */
+/* with PSDMP_FEED_WARM more rows before them */
 psdm_status psdmp_feed_each_warm(psdmp_feed *feed, bool all, long margin, psdmp_feed_use_stretch use, void *user,
                                  psdm_error *error);
 
-/* The same in units that the logs alone decide, in any order and by several readers at once: stretches of one unit,
+/* The same in units that depend on the logs alone, in any order and by several readers at once: stretches of one unit,
  * in their order. */
 typedef struct psdmp_feed_reader psdmp_feed_reader;
 psdmp_feed_reader *psdmp_feed_reader_new(psdmp_feed *feed); /* NULL: out of memory */
@@ -87,8 +87,7 @@ psdm_status psdmp_feed_unit(psdmp_feed_reader *reader, bool all, long unit, long
 psdm_status psdmp_feed_reader_rows(psdmp_feed_reader *reader, int file, long from, long to, long lead, long trail,
                                    psdmp_feed_use_stretch use, void *user, psdm_error *error);
 
-/* Other ranks: their files, and then all of them. Further work that they are asked for is counted from
- * PSDMP_FEED_WORK_OF_FEED. */
+/* Other ranks: read their files, then get all of them. Further work numbers start at PSDMP_FEED_WORK_OF_FEED. */
 enum { PSDMP_FEED_WORK_SCAN, PSDMP_FEED_WORK_FEED, PSDMP_FEED_WORK_OF_FEED };
 psdm_status psdmp_feed_serve_scan(psdmp_feed *feed, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
                                   psdm_error *error);
@@ -97,10 +96,11 @@ psdm_status psdmp_feed_serve_all(psdmp_feed *feed, psdmp_parallel_bytes *request
 /* ---- checkpoint_io.c ---- */
 
 struct psdmp_base_sha256;
-bool psdmp_feed_file_identity(const char *path, struct psdmp_base_sha256 *hash); /* false: it cannot be known again */
+/* false: it cannot be recognised again */
+bool psdmp_feed_file_identity(const char *path, struct psdmp_base_sha256 *hash);
 
-/* A folder of parts. The folder is made; parts of other logs, settings or versions are left alone, and counted. */
-#define PSDMP_FEED_CHECKPOINT_LOG "log" /* the kind of parts that are logs, read through: they answer no request */
+/* A folder of parts. Creates the folder; parts of other logs, settings or versions are ignored, and counted. */
+#define PSDMP_FEED_CHECKPOINT_LOG "log" /* the kind of parts for scanned logs, which answer no request */
 psdm_status psdmp_feed_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *options,
                                       const psdm_allocator *allocator, psdmp_feed_checkpoint **checkpoint,
                                       psdm_error *error);
@@ -110,13 +110,13 @@ void psdmp_feed_checkpoint_set_key(psdmp_feed_checkpoint *checkpoint, const unsi
 void psdmp_feed_checkpoint_counts(const psdmp_feed_checkpoint *checkpoint, long *found, long *saved, long *stale,
                                   long *damaged);
 
-/* Removes all parts of the kinds and requests that were named; logs that were read are among them. */
+/* Removes all parts of the named kinds and requests, including those of scanned logs. */
 /* false: out of memory */
 bool psdmp_feed_checkpoint_names(psdmp_feed_checkpoint *checkpoint, const char *kind,
                                  const psdmp_parallel_bytes *request);
 psdm_status psdmp_feed_checkpoint_clear(const psdmp_feed_checkpoint *checkpoint, long *removed, psdm_error *error);
 
-/* Part `number` of a kind that answers a request (nullable). Any thread. */
+/* Part `number` of a kind that answers a request (nullable). Thread-safe. */
 bool psdmp_feed_checkpoint_load(const psdmp_feed_checkpoint *checkpoint, const char *kind, long number,
                                 const psdmp_parallel_bytes *request, psdmp_parallel_bytes *part);
 psdm_status psdmp_feed_checkpoint_save(const psdmp_feed_checkpoint *checkpoint, const char *kind, long number,

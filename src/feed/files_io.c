@@ -1,4 +1,4 @@
-/* files_io.c: sizes of logs, and how a log is known again. */
+/* files_io.c: sizes of logs, and how a log is recognised. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, st_mtim */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ bool psdmp_feed_assign(const psdmp_feed *f, int ranks, int *rank) {
   return made;
 }
 
-/* size, time of its last change, and its first and last bytes */
+/* size, time of the last change, and first and last bytes */
 bool psdmp_feed_file_identity(const char *path, psdmp_base_sha256 *hash) {
   enum { EDGE = 65536 };
   static const unsigned char nothing = 0;

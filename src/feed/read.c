@@ -1,15 +1,15 @@
-/* read.c: rows of a log from any place on, by windows that see their neighbours.
+/* read.c: rows of a log from any row on, in windows with their neighbours.
  *
- * Windows are cut at multiples of their length within a file and where segments begin: who reads them, and from
- * where, makes no difference. */
+ * Windows are cut at multiples of their length within a file and where segments start: they do not depend on the reader
+ * or on where it started. */
 #include "feed/feed_priv.h"
 
-/* One log that is open, and where it stands. */
+/* One open log, and its position. */
 struct psdmp_feed_reader {
   psdmp_feed *feed;
   int file; /* -1: none */
   psdm_log *log;
-  int segment;  /* of the row that was read last, -1: none */
+  int segment;  /* of the last row read, -1: none */
   double begin; /* time of its first row */
   psdmp_feed_columns rows;
 };
@@ -48,7 +48,7 @@ static psdm_status open_file(psdmp_feed_reader *r, int file, psdm_error *error) 
   return PSDM_OK;
 }
 
-/* to a place at or before a row: where it stands already, the last bookmark, or the beginning */
+/* goes to a position at or before a row: the present one, the last bookmark, or the start */
 static psdm_status go_before(psdmp_feed_reader *r, long row, psdm_error *error) {
   const psdmp_feed_file *g = &r->feed->file[r->file];
   const psdmp_feed_mark *mark = NULL;
@@ -60,13 +60,13 @@ static psdm_status go_before(psdmp_feed_reader *r, long row, psdm_error *error) 
   return mark ? psdmp_log_go_to(r->log, &mark->at, error) : psdm_log_rewind(r->log, error);
 }
 
-/* what is asked for: rows from .. to of a file, with so many neighbours before and behind each window */
+/* a request: rows from .. to of a file, with this many neighbours before and after each window */
 typedef struct reading {
   psdmp_feed_reader *reader;
   long from, to, lead, trail;
   psdmp_feed_use_stretch use;
   void *user;
-  long first, next; /* of the row that stands first in memory; of the next that a window begins with */
+  long first, next; /* of the first row in memory; of the start of the next window */
   bool begins;      /* row 0 in memory is its segment's first */
 } reading;
 
@@ -82,7 +82,7 @@ static psdm_status use_window(reading *g, long to, bool ends, psdm_error *error)
   return g->use(g->user, &s, error);
 }
 
-/* windows that have their neighbours, or that will get no more of them */
+/* uses windows whose neighbours are present, or will not come */
 static psdm_status use_windows(reading *g, bool ends, psdm_error *error) {
   psdmp_feed_columns *rows = &g->reader->rows;
   while (rows->count) {
@@ -104,7 +104,7 @@ static psdm_status use_windows(reading *g, bool ends, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* rows of one answer behind those that wait */
+/* appends the rows of one call to those that wait */
 static psdm_status take(reading *g, const psdm_log_rows *got, long row, psdm_error *error) {
   psdmp_feed_reader *r = g->reader;
   long skip = g->from - g->lead > row ? g->from - g->lead - row : 0;

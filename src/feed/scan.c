@@ -1,6 +1,6 @@
-/* scan.c: the first time through logs. Rows are counted; all are kept in memory while they fit, of longer logs every
- * second, fourth, ... piece, for choices; and bookmarks are laid, so that everyone can begin anywhere when all rows
- * are read again. Files are read at the same time, each by one thread of one rank. */
+/* scan.c: the first pass through logs. Rows are counted; all are kept in memory while they fit, of longer logs every
+ * second, fourth, ... piece, for choices; and bookmarks are set, so that later passes can start anywhere. Files are
+ * read in parallel, each by one thread of one rank. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static bool set_room(psdmp_feed_columns *r, const psdm_allocator *a, long room) 
             grow_array(a, (void **)&r->tau, old * n * d, new *n *d) && grow_array(a, (void **)&r->bad, old * n, new *n);
   if (ok && r->rates) ok = grow_array(a, (void **)&r->qd, old * n * d, new *n *d);
   if (ok && r->accelerations) ok = grow_array(a, (void **)&r->qdd, old * n * d, new *n *d);
-  if (ok || room < r->room) r->room = room; /* where one could not be made smaller, it is larger than need be */
+  if (ok || room < r->room) r->room = room; /* an array that could not shrink is larger than needed */
   return ok;
 }
 
@@ -37,7 +37,7 @@ bool psdmp_feed_room(psdmp_feed_columns *r, const psdm_allocator *a, long count)
   return set_room(r, a, room);
 }
 
-/* gives back what rows that went have left */
+/* frees the room of dropped rows */
 static void give_room(psdmp_feed_columns *r, const psdm_allocator *a) {
   if (!r->count) psdmp_feed_columns_free(r, a);
   else if (r->count < r->room / 4) set_room(r, a, r->count);
@@ -84,8 +84,8 @@ void psdmp_feed_file_free(psdmp_feed_file *f, const psdm_allocator *a) {
 
 /* ---- pieces ---- */
 
-/* Piece p of file k is kept when p + k is a multiple of every: in long logs evenly spread, of many short ones every
- * so many-th; and what is kept for twice as much is among it. */
+/* Piece p of file k is kept when p + k is a multiple of every: evenly spread in long logs, every so many-th of many
+ * short ones; and doubling `every` keeps a subset. */
 static bool is_kept(int file, long piece, long every) { return (piece + file) % every == 0; }
 
 long psdmp_feed_kept(int file, long rows, long every) {
@@ -126,7 +126,7 @@ static bool new_piece(const psdmp_feed *f, psdmp_feed_file *g, psdmp_feed_piece 
   return true;
 }
 
-/* rows of one answer go to their pieces, cut at multiples of a piece */
+/* copies the rows of one call to their pieces, cut at multiples of a piece */
 static bool keep(const psdmp_feed *f, int file, const psdm_log_rows *from, double begin, bool fresh) {
   psdmp_feed_file *g = &f->file[file];
   for (long done = 0; done < from->count;) {
@@ -152,7 +152,7 @@ static bool keep(const psdmp_feed *f, int file, const psdm_log_rows *from, doubl
 
 /* ---- bookmarks ---- */
 
-/* every second one goes */
+/* drops every second one */
 static void thin_marks(const psdmp_feed *f, psdmp_feed_file *g) {
   int left = 0;
   for (int k = 0; k < g->marks; k++)
@@ -198,7 +198,7 @@ static bool note_faults(const psdmp_feed *f, psdmp_feed_file *g, const psdm_log 
   return true;
 }
 
-/* what can be told of how many pieces stay, from the rows so far; and how far the reading is. One thread at a time. */
+/* decides from the rows so far how many pieces to keep, and reports progress. One thread at a time. */
 static void look_around(psdmp_feed *f, int file, double share) {
   long kept = 0, every = f->every;
   double sum = 0;
@@ -251,7 +251,7 @@ static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error 
   }
 }
 
-/* with what is wrong with the first */
+/* with the first fault */
 static psdm_status no_rows(const psdm_log *log, psdm_error *error) {
   const char *text = NULL;
   long line = 0;
@@ -284,7 +284,7 @@ static void fail_at(psdmp_feed *f, int file) {
   while (file < before && !atomic_compare_exchange_weak(&f->failed, &before, file)) continue;
 }
 
-/* what an earlier run has read of it */
+/* loads what an earlier run has read of it */
 static bool from_checkpoint(psdmp_feed *f, int file) {
   psdmp_parallel_bytes bytes = {.allocator = f->allocator};
   bool found = f->checkpoint &&
@@ -305,8 +305,8 @@ static psdm_status to_checkpoint(psdmp_feed *f, int file, psdm_error *error) {
   return status;
 }
 
-/* NULL: it cannot be opened, an earlier run has read it, or there is no need any more. Opening is for one thread at
- * a time: not all libraries know of threads. */
+/* NULL: it cannot be opened, an earlier run has read it, or it is no longer needed. One thread at a time opens: not all
+ * libraries are thread-safe. */
 static psdm_log *open_log(psdmp_feed *f, int file) {
   psdmp_feed_file *g = &f->file[file];
   psdm_log *log = NULL;
@@ -332,8 +332,8 @@ static void scan_file(psdmp_feed *f, int file, psdm_log *log) {
   g->scanned = true; /* from now on others may thin it */
 }
 
-/* files ascend; the first one that cannot be read is what is told, whoever reads the others: those before it are
- * read to their ends. Formats whose libraries know one thread only wait for the second round. */
+/* files ascend; the first one that cannot be read is reported, whoever reads the others: those before it are read to
+ * their ends. Formats of libraries that are not thread-safe wait for the second round. */
 psdm_status psdmp_feed_scan(psdmp_feed *f, int count, const int *file, psdm_error *error) {
   bool *later = psdmp_base_alloc(f->allocator, (size_t)count + 1);
   if (!later) return psdmp_base_no_memory("", error);

@@ -1,12 +1,12 @@
-/* cone.c: Newton's stacked least-squares problem for parameters that a prior and barriers hold.
+/* cone.c: Newton's stacked least-squares problem for parameters with a prior and barriers.
  *
  *   f = |E [x; -1]|^2 / 2 + sum over scalars of ridge^2 (x - centre)^2 / 2 - mu log x  + sum over links of lambda
  *   D(P | P0) - mu log det P
  *
- * A link moves as P -> L (1 + Z) L^T with P = L L^T. In orthonormal coordinates of the symmetric Z the last sum has
- * the Hessian (lambda + mu) 1 and the gradient lambda L^T P0^-1 L - (lambda + mu) 1. So all that is not data is a
- * diagonal on top of the data's rows, and one triangular-pentagonal QR gives the step: the stacked rows [R;
- * sqrt(lambda + mu) vec(L^-1 E_a L^-T); sqrt(mu) / x] in variables that make the second block a unit matrix. */
+ * A link moves as P -> L (1 + Z) L^T with P = L L^T. In orthonormal coordinates of the symmetric Z the last sum has the
+ * Hessian (lambda + mu) 1 and the gradient lambda L^T P0^-1 L - (lambda + mu) 1. So everything except the data is a
+ * diagonal above the data's rows, and one triangular-pentagonal QR gives the step: the stacked rows [R; sqrt(lambda +
+ * mu) vec(L^-1 E_a L^-T); sqrt(mu) / x] in variables that make the second block a unit matrix. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -44,12 +44,12 @@ static void lay_out(psdmp_fit_cone *c, double *at) {
   c->scratch = at;
 }
 
-/* whether unknown i is a number of its own, not one of a link's ten */
+/* whether unknown i is a scalar, not one of a link's ten */
 static bool scalar(const psdmp_fit_cone *c, int i) { return i < c->own || i >= c->own + 10 * c->rows->links; }
 
 /* ---- start ---- */
 
-/* E = G [1 0 0; 0 K 0; 0 0 1]: the data in phi and pi; G's last row holds no unknown */
+/* E = G [1 0 0; 0 K 0; 0 0 1]: the data in phi and pi; G's last row has no unknown */
 static void spread(psdmp_fit_cone *c, const double *G) {
   int base = c->rows->base, standard = c->rows->standard, wide = c->M + 1, full = c->W + 1;
   for (int i = 0; i < c->W; i++) {
@@ -85,8 +85,7 @@ static void set_signs(psdmp_fit_cone *c) {
   for (int i = 0; i < c->M; i++) c->positives += c->sign[i] > 0;
 }
 
-/* scalars are held weakly, own ones at zero, drives at their prior; what the data do not see at all is held with
- * weight one */
+/* weak ridge on scalars, own ones to zero, drives to their prior; weight one where the data have no effect at all */
 static void set_ridge(psdmp_fit_cone *c) {
   double share = c->options->ridge > 0 ? c->options->ridge : 1e-6;
   for (int i = 0; i < c->M; i++) {
@@ -201,7 +200,7 @@ void psdmp_fit_cone_unfold(psdmp_fit_cone *c) {
   }
 }
 
-/* ---- what it says about theta and phi ---- */
+/* ---- results in theta and phi ---- */
 
 void psdmp_fit_cone_root(const psdmp_fit_cone *c, double *J) {
   int base = c->rows->base, standard = c->rows->standard, M = c->M, drives = c->own + 10 * c->rows->links;

@@ -1,6 +1,6 @@
-/* consistent.c: parameters of bodies that can exist, by a log-det barrier (Boyd, Vandenberghe 2004, section 11.3)
- * with an entropic pull to a prior (Lee, Wensing, Park 2020). The sum of squares counts half, so that lambda and mu
- * are in nats when sigma is right. */
+/* consistent.c: physically possible parameters of bodies, by a log-det barrier (Boyd, Vandenberghe 2004, section 11.3)
+ * with an entropic pull to a prior (Lee, Wensing, Park 2020). The sum of squares has weight one half, so that lambda
+ * and mu are in nats if sigma is correct. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -9,10 +9,10 @@
 #include "fit/fit_priv.h"
 #include "linalg/linalg.h"
 
-/* ---- how far along the step: f is a parabola and logarithms of 1 + t rate ---- */
+/* ---- step length: f is a parabola and logarithms of 1 + t rate ---- */
 
 typedef struct ray {
-  double slope, bend; /* f' and f'' of the parabola and of what is linear, at t = 0 */
+  double slope, bend; /* f' and f'' of the parabola and the linear terms, at t = 0 */
   int rates;          /* 4 links + positives */
   int even;           /* the first ones have weight lambda + mu, the others mu */
   double weight, mu;
@@ -30,12 +30,12 @@ static double derivative(const ray *r, double t, double *second) {
   return first;
 }
 
-/* the least f on (0, end): Newton's method on f', which rises, kept inside a bracket */
+/* the least f on (0, end): Newton's method on f', which increases, kept inside a bracket */
 static double search(const ray *r) {
   double end = INFINITY, low = 0, second;
   for (int i = 0; i < r->rates; i++)
     if (r->rate[i] < 0) end = fmin(end, -1 / r->rate[i]);
-  double high = fmin(0.99 * end, 1e6), t = fmin(1, high); /* what bounds nothing is not followed for ever */
+  double high = fmin(0.99 * end, 1e6), t = fmin(1, high); /* unbounded steps are limited */
   if (derivative(r, high, &second) <= 0) return high;
   for (int i = 0; i < 60 && high - low > 1e-3 * high; i++) {
     double first = derivative(r, t, &second), next = t - first / second;
@@ -55,15 +55,15 @@ static void symmetric(const double z[10], double Z[16]) {
   }
 }
 
-/* eigenvalues of a link's Z: how fast its pseudo-inertia's logarithm changes */
+/* eigenvalues of a link's Z: rates of the logarithm of its pseudo-inertia */
 static bool rates_of(const double *z, double rate[4]) {
   double A[16], work[64];
   symmetric(z, A);
   return LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'U', 4, A, 4, rate, work, 64) == 0;
 }
 
-/* The step's length. At its beginning a Newton step has f' = -decrement and f'' = decrement: what the logarithms do not
- * account for is the parabola's, without a difference of large sums. rate: (4 links + positives) */
+/* The step's length. At its start a Newton step has f' = -decrement and f'' = decrement: subtracting the logarithms'
+ * part gives the parabola's, without a difference of large sums. rate: (4 links + positives) */
 static bool measure(psdmp_fit_cone *c, double decrement, double *rate, double *length) {
   int links = c->rows->links;
   ray r = {.slope = -decrement,
@@ -87,8 +87,8 @@ static bool measure(psdmp_fit_cone *c, double decrement, double *rate, double *l
   return isfinite(*length);
 }
 
-/* L <- L C with C C^T = 1 + t Z: small eigenvalues keep their digits however large the others are. False when what L
- * L^T rounds to is not inside. */
+/* L <- L C with C C^T = 1 + t Z: small eigenvalues keep their digits however large the others are. False when L L^T,
+ * rounded, is not inside. */
 static bool move_link(const double *from, const double *z, double t, double *L, double *pi) {
   double C[16], P[16] = {0};
   symmetric(z, C);
@@ -108,7 +108,7 @@ static bool move_link(const double *from, const double *z, double t, double *L, 
   return psdmp_fit_pseudo_positive(pi);
 }
 
-/* scalars stay inside by the step's length */
+/* scalars stay inside because of the step's length */
 static bool move(psdmp_fit_cone *c, double t, const double *x, const double *L) {
   bool inside = true;
   for (int i = 0; i < c->M; i++) c->x[i] = x[i] + t * c->step[i];
@@ -117,7 +117,7 @@ static bool move(psdmp_fit_cone *c, double t, const double *x, const double *L) 
   return inside;
 }
 
-/* along the step, strictly inside; false when no digit is left to move by. from: (M + 16 links) */
+/* moves along the step, strictly inside; false when the step is below rounding. from: (M + 16 links) */
 static bool advance(psdmp_fit_cone *c, double t, double *from) {
   size_t unknowns = (size_t)c->M, factors = 16 * (size_t)c->rows->links;
   double *L = from + c->M;
@@ -134,7 +134,7 @@ static bool advance(psdmp_fit_cone *c, double t, double *from) {
 
 enum { MOST_STEPS = 600 }; /* 20 to 60 are usual; hundreds where the data contradict the cone by 10^9 nats */
 
-/* as far from the wall as the barrier would hold it against the data's curvature */
+/* at the distance from the wall where the barrier balances the data's curvature */
 static void place_positives(psdmp_fit_cone *c) {
   for (int i = 0; i < c->M; i++) {
     double length = cblas_dnrm2(c->W, c->E + i, c->M + 1);
@@ -142,7 +142,7 @@ static void place_positives(psdmp_fit_cone *c) {
   }
 }
 
-/* Newton steps at one mu until the squared decrement, twice what f has left to fall, is below this */
+/* Newton steps at one mu until the squared decrement, twice the remaining decrease of f, is below `enough` */
 static bool centre(psdmp_fit_cone *c, double enough, double *spare, psdmp_fit *fit) {
   while (fit->steps < MOST_STEPS) {
     double length, decrement = psdmp_fit_cone_newton(c, true);
@@ -150,21 +150,21 @@ static bool centre(psdmp_fit_cone *c, double enough, double *spare, psdmp_fit *f
     fit->steps++;
     fit->decrement = decrement;
     if (decrement <= enough) length = fmin(1, length);
-    if (!advance(c, length, spare)) return true; /* no digit is left to move by */
+    if (!advance(c, length, spare)) return true; /* the step is below rounding */
     if (c->options->watch) c->options->watch(c->options->watch_user, c->x + c->own, c->x, c->mu);
     if (decrement <= enough) return true;
   }
   return true;
 }
 
-/* Down to a hundredth of a nat for all together: a gap relative to the torques would stop too early. A pull that is
- * weaker than mu would let what the data do not see run far away and back, and a mu far below what the data gain by
- * the first step leaves the path at once, for hundreds of short steps: so the pull is never weaker than mu on the
- * way, and where the data pull hard the way begins higher. The end does not depend on it: f is strictly convex. */
+/* Down to a hundredth of a nat for all together: a gap relative to the torques would stop too early. A pull weaker than
+ * mu would let directions without data run far away and back, and a mu far below the data's gain from the first step
+ * leaves the path at once, for hundreds of short steps: so the pull is never weaker than mu on the way, and mu starts
+ * higher where the data pull hard. The end does not depend on it: f is strictly convex. */
 static bool follow(psdmp_fit_cone *c, double *spare, psdmp_fit *fit) {
   int count = 4 * c->rows->links + c->positives;
   double first = psdmp_fit_cone_newton(c, false) / fmax(1, count);
-  /* decrements below are that of the rows' twelfth digits */
+  /* decrements below this come from the rows' twelfth digits */
   double torque = cblas_dnrm2(c->W, c->E + c->M, c->M + 1), rounding = 1e-22 * torque * torque;
   if (!isfinite(first)) return false;
   while (c->mu < first) c->mu /= 0.15;
@@ -172,8 +172,8 @@ static bool follow(psdmp_fit_cone *c, double *spare, psdmp_fit *fit) {
   for (;; c->mu *= 0.15) {
     bool last = c->mu * count < 0.01;
     c->lambda = last ? c->options->lambda : fmax(c->options->lambda, c->mu);
-    /* on the way one mu is near enough, with ten the way is lost where the data contradict the cone; at the end as
-     * near as the data's digits allow */
+    /* on the way an accuracy of one mu suffices, but with ten the path is lost where the data contradict the cone; at
+     * the end as accurate as the data's digits allow */
     if (!centre(c, fmax(rounding, last ? 1e-9 : c->mu), spare, fit)) return false;
     if (last || fit->steps >= MOST_STEPS) break;
   }
@@ -181,7 +181,7 @@ static bool follow(psdmp_fit_cone *c, double *spare, psdmp_fit *fit) {
   return true;
 }
 
-/* theta, phi, pi, cost and covariance of where the cone stands; T is the factor there */
+/* theta, phi, pi, cost and covariance at the cone's position; T is the factor there */
 static void tell(const psdmp_fit_cone *c, double *spare, psdmp_fit *fit) {
   double *at = spare, *seen = psdmp_fit_piece(&at, c->W), *C = NULL;
   if (fit->covariance) {
@@ -220,7 +220,7 @@ psdm_status psdmp_fit_consistent(const psdmp_fit_rows *rows, const psdmp_fit_opt
   c.mu = 10;
   if (!psdmp_fit_cone_stand(&c, false)) return PSDM_E_ARGUMENT;
   fit->steps = 0, fit->rank = c.W;
-  double *spare = c.scratch; /* between Newton's steps nobody needs it */
+  double *spare = c.scratch; /* unused between Newton steps */
   if (!follow(&c, spare, fit)) return PSDM_E_ARGUMENT;
   fit->feasible = psdmp_fit_cone_stand(&c, true);
   if (fit->covariance && !isfinite(psdmp_fit_cone_newton(&c, true))) return PSDM_E_ARGUMENT;

@@ -1,4 +1,4 @@
-/* fit.c: all joints as one triangle, and what every estimator fills in. */
+/* fit.c: all joints as one triangle, and the results common to all estimators. */
 #include "fit/fit.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ bool psdmp_fit_sound(const psdmp_fit_rows *rows, const psdmp_fit_options *option
 
 static double weight_of(const double *sigma, int joint) { return sigma ? 1 / sigma[joint] : 1; }
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
 size_t psdmp_fit_gather_scratch(const psdmp_fit_rows *rows) {
   size_t widest = (size_t)psdmp_fit_widest(rows), shared = (size_t)rows->base + 1;
@@ -58,13 +58,13 @@ bool psdmp_fit_gather(const psdmp_fit_rows *rows, const double *sigma, double *s
   for (int j = 0, first = 0; j < rows->n; first += rows->extras[j++]) {
     int extras = rows->extras[j], w = extras + shared;
     own_first(rows, j, weight_of(sigma, j), V, scaled, take, at);
-    /* rows that hold the joint's own parameters are no one else's */
+    /* rows with the joint's own parameters are eliminated */
     for (int i = 0; i < extras; i++) {
       double *row = G + (long)(first + i) * full;
       memcpy(row + first + i, V + (long)i * w + i, sizeof *row * (size_t)(extras - i));
       memcpy(row + own, V + (long)i * w + extras, sizeof *row * (size_t)shared);
     }
-    /* the rest is about theta alone */
+    /* the remaining rows have theta alone */
     for (int i = 0; i < shared; i++)
       memcpy(X + (long)i * shared, V + (long)(extras + i) * w + extras, sizeof *X * (size_t)shared);
     psdmp_linalg_factor_add(shared, T, shared, X, at);
@@ -76,7 +76,7 @@ bool psdmp_fit_gather(const psdmp_fit_rows *rows, const double *sigma, double *s
 
 /* ---- residuals ---- */
 
-/* r (w) = R [theta; phi; -1] of a joint, x its whole; returns |r|^2 */
+/* r (w) = R [theta; phi; -1] of a joint, x the whole vector; returns |r|^2 */
 static double residual(const psdmp_fit_rows *rows, int joint, const double *phi, const double *theta, double *y,
                        double *r) {
   int base = rows->base, extras = rows->extras[joint], w = base + extras + 1;
@@ -137,15 +137,15 @@ void psdmp_fit_sigma(const psdmp_fit_rows *rows, const double *cost, double *sig
     int w = rows->base + rows->extras[j] + 1;
     double count = fmax(1, rows->count[j]), torque = 0;
     for (int i = 0; i < w; i++) torque += rows->R[j][(long)i * w + w - 1] * rows->R[j][(long)i * w + w - 1];
-    /* without any rows NAN, which fmax passes over */
+    /* NAN without any rows, which fmax ignores */
     double share = rows->extras[j] + rows->base * rows->count[j] / total;
-    /* a joint without residual must not silence the others */
+    /* a joint without residual must not outweigh the others */
     double least = torque > 0 ? 1e-9 * sqrt(torque / count) : 1;
     sigma[j] = fmax(least, sqrt(cost[j] / fmax(1, count - share)));
   }
 }
 
-/* plain least squares take less than total ones: a matrix less, and one solution */
+/* plain least squares need less than total ones: one matrix less, and one solution */
 size_t psdmp_fit_scratch(const psdmp_fit_rows *rows) {
   size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), cone = psdmp_fit_cone_scratch(rows);
   size_t total = (W + 1) * (W + 1) + 2 * W + 4 * (W + 2) * (W + 2) + 2 * psdmp_fit_solve_scratch((int)W + 1);

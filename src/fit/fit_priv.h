@@ -1,7 +1,7 @@
-/* fit_priv.h: what the estimators share. Private to the library.
+/* fit_priv.h: shared by the estimators. Private to the library.
  *
- * Inside, the parameters stand in the order phi (joint by joint), then theta or pi: a joint's own columns are
- * eliminated first, and what is left of all joints is one small triangle. */
+ * Internally the parameters are in the order phi (joint by joint), then theta or pi: a joint's own columns are
+ * eliminated first, and the rest of all joints is one small triangle. */
 #ifndef PSDMP_FIT_PRIV_H
 #define PSDMP_FIT_PRIV_H
 
@@ -9,7 +9,7 @@
 
 /* ---- all joints at once ---- */
 
-/* Hands out pieces of the caller's doubles. */
+/* Takes pieces of the caller's doubles. */
 static inline double *psdmp_fit_piece(double **at, long count) {
   double *piece = *at;
   *at += count;
@@ -31,28 +31,31 @@ bool psdmp_fit_gather(const psdmp_fit_rows *rows, const double *sigma, double *s
 void psdmp_fit_gradient(const psdmp_fit_rows *rows, const double *sigma, const double *x, double scale, double *scratch,
                         double *g);
 
-/* Fills theta, phi, cost and covariance from x (phi, theta) and C (nullable, in that order too), the inverse of the
- * Hessian; parameters: degrees of freedom taken. scratch: (2 widest + n). */
+/* Fills theta, phi, cost and covariance from x (phi, theta) and C (nullable, in the same order), the inverse of the
+ * Hessian; parameters: degrees of freedom used. scratch: (2 widest + n). */
 void psdmp_fit_finish(const psdmp_fit_rows *rows, const double *sigma, const double *x, const double *C, int parameters,
                       double *scratch, psdmp_fit *fit);
 
-/* ---- without a prior: x = least squares of G, Z (W x rank of W) with (W^T W)^+ = Z Z^T; W = own + base. Returns
- * the rank, -1 when LAPACK fails ---- */
+/* ---- without a prior ----
+ *
+ * x = least squares of G, Z (W x rank of W) with (W^T W)^+ = Z Z^T; W = own + base. Returns the rank, -1 when LAPACK
+ * fails. */
 
 size_t psdmp_fit_solve_scratch(int W);
 int psdmp_fit_solve(int W, const double *G, double *scratch, double *x, double *Z);
 
-/* ---- with a prior: in each link's coordinates P = L (1 + Z) L^T the pull and the barrier have the Hessian (lambda
- * + mu) 1 ---- */
+/* ---- with a prior ----
+ *
+ * In each link's coordinates P = L (1 + Z) L^T pull and barrier have the Hessian (lambda + mu) 1. */
 
 typedef struct psdmp_fit_cone {
   const psdmp_fit_rows *rows;
   const psdmp_fit_options *options;
   int own, W, M;     /* W = own + base rows, M = own + standard unknowns */
   int positives;     /* unknowns that must not be negative */
-  double lambda, mu; /* of the present step: on the way to the answer the pull is stronger than asked for */
+  double lambda, mu; /* of the present step: on the way to the answer the pull is stronger than requested */
   double *E;         /* (W x M+1) columns phi pi tau */
-  /* (W x M+1) the same in the links' coordinates, tau replaced by the residual; spoilt by the factor */
+  /* (W x M+1) the same in the links' coordinates, tau replaced by the residual; overwritten by the factor */
   double *X;
   double *T;                     /* (M+1 x M+1) triangle of the stacked rows; last column: right-hand side */
   double *diagonal;              /* (M) root of the Hessian of prior, barrier and ridge */
@@ -67,25 +70,25 @@ typedef struct psdmp_fit_cone {
 
 size_t psdmp_fit_cone_scratch(const psdmp_fit_rows *rows);
 
-/* Compresses the rows and stands at the prior, own parameters zero. PSDM_E_ARGUMENT where the prior is not inside or
+/* Compresses the rows and starts at the prior, own parameters zero. PSDM_E_ARGUMENT when the prior is not inside or
  * lambda not positive. */
 psdm_status psdmp_fit_cone_start(psdmp_fit_cone *cone, const psdmp_fit_rows *rows, const psdmp_fit_options *options,
                                  double *scratch);
 
-/* L of x; false when a link is not positive definite, or a scalar that must be positive is not. */
+/* L from x; false when a link is not positive definite, or a scalar that must be positive is not. */
 bool psdmp_fit_cone_stand(psdmp_fit_cone *cone, bool positive);
 
 /* T: factor of the stacked rows at x, and its solution as step, in the coordinates. Returns the squared Newton
  * decrement. positive: with the scalars' barriers. */
 double psdmp_fit_cone_newton(psdmp_fit_cone *cone, bool positive);
 
-/* step: from the coordinates to parameters. */
+/* converts step from the coordinates to parameters. */
 void psdmp_fit_cone_unfold(psdmp_fit_cone *cone);
 
 /* J (W x M, phi and theta from the coordinates) times the inverse of T. */
 void psdmp_fit_cone_root(const psdmp_fit_cone *cone, double *J);
 
-/* (theta) of x, behind phi: (W) */
+/* (theta) of x, after phi: (W) */
 void psdmp_fit_cone_seen(const psdmp_fit_cone *cone, double *seen);
 
 /* ---- 4 x 4 ---- */
@@ -94,8 +97,7 @@ void psdmp_fit_pseudo_parameters(const double P[16], double pi[10]); /* the inve
 /* P = L L^T, zeros above; false when not positive definite */
 bool psdmp_fit_pseudo_factor(const double pi[10], double L[16]);
 
-/* Symmetric matrices have ten orthonormal coordinates: this pair of indices each, off the diagonal times the root of
- * two. */
+/* Symmetric matrices have ten orthonormal coordinates: index pairs; off the diagonal times the root of two. */
 extern const int psdmp_fit_pair[10][2];
 
 #endif

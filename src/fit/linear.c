@@ -1,4 +1,4 @@
-/* linear.c: least squares and total least squares on the gathered triangle. Matrices inside are by columns. */
+/* linear.c: least squares and total least squares on the combined triangle. Matrices inside are column-major. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -6,8 +6,8 @@
 
 #include "fit/fit_priv.h"
 
-/* Below this share of the largest a direction of the scaled columns is rounding: factors of 10^8 rows carry some
- * 1e-12. */
+/* Below this share of the largest a direction of the scaled columns is rounding: factors of 10^8 rows have errors of
+ * some 1e-12. */
 static const double direction_tolerance = 1e-10;
 
 /* dgesdd asks for 4 W^2 + 7 W, dgeqp3 and dormqr for a block of 32 to 65 columns */
@@ -18,7 +18,7 @@ size_t psdmp_fit_solve_scratch(int W) {
   return 3 * N * N + 8 * N + (size_t)work_words(W);
 }
 
-/* A (W x W) = columns of G's triangle divided by their lengths; a column of zeros stays */
+/* A (W x W) = columns of G's triangle divided by their lengths; a zero column stays */
 static void scale_columns(int W, const double *G, double *A, double *length) {
   for (int k = 0; k < W; k++) {
     double *column = A + (long)k * W;
@@ -29,7 +29,7 @@ static void scale_columns(int W, const double *G, double *A, double *length) {
   }
 }
 
-/* A = U diag(s) VT; how many s count, or -1 */
+/* A = U diag(s) VT; number of s that count, or -1 */
 static int singular(int rows, int columns, double *A, double *s, double *U, double *VT, int *integers, double *work,
                     long words) {
   int rank = 0;
@@ -40,13 +40,13 @@ static int singular(int rows, int columns, double *A, double *s, double *U, doub
   return rank;
 }
 
-/* x and Z of full rank, by QR with column pivoting; false when a direction is lost. A is spoilt. */
+/* x and Z of full rank, by QR with column pivoting; false if a direction is lost. A is overwritten. */
 static bool solve_pivoted(int W, double *A, double *b, const double *length, int *pivot, double *reflectors,
                           double *work, double *x, double *Z) {
   lapack_int words = (lapack_int)work_words(W);
   for (int k = 0; k < W; k++) pivot[k] = 0;
   if (LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, W, W, A, W, pivot, reflectors, work, words)) return false;
-  /* the diagonal may miss a lost direction by some factor; then the singular values decide */
+  /* the diagonal may miss a lost direction by some factor; the singular values then decide */
   if (!(fabs(A[(long)W * W - 1]) > 100 * direction_tolerance * fabs(A[0]))) return false;
   LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', W, 1, W, A, W, reflectors, b, W, work, words);
   cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, W, A, W, b, 1);
@@ -68,7 +68,7 @@ int psdmp_fit_solve(int W, const double *G, double *scratch, double *x, double *
   for (int i = 0; i < W; i++) b[i] = G[(long)i * (W + 1) + W];
   if (solve_pivoted(W, A, b, length, integers, s, at, x, Z)) return W;
 
-  /* least norm among the scaled columns: only directions that the data see */
+  /* least norm among the scaled columns: only directions with data */
   scale_columns(W, G, A, length);
   int rank = singular(W, W, A, s, U, VT, integers, at, work_words(W));
   if (rank < 0) return -1;
@@ -102,9 +102,9 @@ psdm_status psdmp_fit_linear(const psdmp_fit_rows *rows, const psdmp_fit_options
   return PSDM_OK;
 }
 
-/* y (rank) with [diag(s), U^T b] [y; -1] nearest to zero when all columns may be wrong alike: the right singular
- * vector of the least singular value (Golub, Van Loan 1980, section 2). below: what of b no column reaches. False
- * when that vector has no share of b. */
+/* y (rank) with [diag(s), U^T b] [y; -1] nearest to zero when all columns have equal errors: the right singular vector
+ * of the least singular value (Golub, Van Loan 1980, section 2). below: the part of b outside all columns. False when
+ * that vector has no share of b. */
 static bool nearest(int W, int rank, const double *s, const double *share, double below, double *scratch, double *y) {
   int columns = rank + 1, rows = W + 1;
   double *at = scratch, *A = psdmp_fit_piece(&at, (long)rows * columns),

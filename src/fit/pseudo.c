@@ -9,7 +9,7 @@ const int psdmp_fit_pair[10][2] = {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {0, 1}, {0, 2
 
 void psdmp_fit_pseudo_inertia(const double pi[10], double P[16]) {
   double xx = pi[4], yy = pi[7], zz = pi[9];
-  /* halves of sums, not half the trace minus a moment: a slender body's small entry keeps its digits */
+  /* halves of sums instead of half the trace minus a moment: a slender body's small entry keeps its digits */
   const double full[16] = {0.5 * (yy + zz - xx),
                            -pi[5],
                            -pi[6],
@@ -49,8 +49,8 @@ bool psdmp_fit_pseudo_positive(const double pi[10]) {
   return psdmp_fit_pseudo_factor(pi, L);
 }
 
-/* with A = L0^-1 L: tr(P0^-1 P) = |A|^2 and log det(P0^-1 P) = 2 sum log A_ii, taken together so that near the prior
- * little is lost */
+/* with A = L0^-1 L: tr(P0^-1 P) = |A|^2 and log det(P0^-1 P) = 2 sum log A_ii, combined to avoid cancellation near the
+ * prior */
 static double divergence_of(const double L0[16], const double L[16]) {
   double sum = 0;
   for (int c = 0; c < 4; c++) {

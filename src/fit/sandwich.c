@@ -1,6 +1,6 @@
-/* sandwich.c: doubt from the scatter of the blocks' gradients (White 1980; blocks: Liang, Zeger 1986). Residuals of
- * filtered logs hang together over many samples, so that s^2 (W^T W)^-1 is several times too small; sums over blocks
- * longer than that are nearly independent. */
+/* sandwich.c: uncertainty from the scatter of the blocks' gradients (White 1980; blocks: Liang, Zeger 1986). Residuals
+ * of filtered logs are correlated over many samples, so that s^2 (W^T W)^-1 is several times too small; sums over
+ * blocks longer than that are nearly independent. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -12,7 +12,7 @@ size_t psdmp_fit_sandwich_scratch(const psdmp_fit_rows *rows) {
   size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), M = (size_t)(psdmp_fit_own(rows) + rows->standard),
          widest = (size_t)psdmp_fit_widest(rows);
   size_t linear = (W + 1) * (W + 1) + W * W + W + psdmp_fit_solve_scratch((int)W) + psdmp_fit_gather_scratch(rows);
-  /* blocks left out take less than linear fits */
+  /* leaving blocks out needs less than linear fits */
   size_t held = psdmp_fit_cone_scratch(rows) + W * M, most = linear > held ? linear : held;
   return 2 * W * W + 4 * W + 2 * widest + most;
 }
@@ -27,7 +27,7 @@ static bool inverse_linear(const psdmp_fit_rows *rows, const psdmp_fit_options *
   return true;
 }
 
-/* C = J H^-1 J^T and V = J H^-1 H_p H^-1 J^T at the fit, H_p the square of the diagonal; J takes the coordinates to
+/* C = J H^-1 J^T and V = J H^-1 H_p H^-1 J^T at the fit, H_p the square of the diagonal; J converts the coordinates to
  * phi and theta */
 static psdm_status inverse_held(const psdmp_fit_rows *rows, const psdmp_fit_options *options, const psdmp_fit *fit,
                                 double *at, double *C, double *V) {
@@ -85,12 +85,12 @@ static bool without_block(const psdmp_fit_rows *block, const double *sigma, int 
   cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, W, W, W, 1, G, W + 1, G, W + 1, 0, H, W);
   memset(A, 0, sizeof *A * (size_t)W * (size_t)W);
   for (int i = 0; i < W; i++) A[(long)i * (W + 1)] = 1;
-  /* its transpose, as LAPACK wants columns */
+  /* its transpose, column-major for LAPACK */
   cblas_dgemm(CblasRowMajor, CblasTrans, CblasTrans, W, W, W, -keep, H, W, C, W, 1, A, W);
   return LAPACKE_dgesv_work(LAPACK_COL_MAJOR, W, 1, A, W, pivot, moved, W) == 0;
 }
 
-/* V += (B-1)/B sum over blocks of their steps squared, each as if the block had been left out */
+/* V += (B-1)/B sum over blocks of their squared steps, each as if the block had been left out */
 static bool add_left_out(int blocks, const psdmp_fit_rows *block, const double *sigma, const double *x, int W,
                          const double *C, double *at, double *V) {
   double *mean = psdmp_fit_piece(&at, W), *g = psdmp_fit_piece(&at, W), *moved = psdmp_fit_piece(&at, W);

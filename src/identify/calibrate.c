@@ -43,7 +43,7 @@ bool psdmp_identify_progress(psdmp_identify_run *r, const char *doing, double sh
   return !r->stopped;
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 static psdm_status check(const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
   const char *file = robot->file;
@@ -332,7 +332,7 @@ static psdm_status choose_friction(psdmp_identify_run *r, psdm_error *error) {
     r->doing = "choosing friction";
     fill_dictionaries(r, r->options->plain_friction, loads);
     if (pass == 0) forget_choice(r);
-    /* the loads come after the columns that both dictionaries begin with */
+    /* the loads come after the fixed columns of both dictionaries */
     for (int i = 0; i < r->n && pass > 0; i++) r->choice[i].count = psdmp_identify_columns_always(r, i);
     status = gather(r, &r->band, false, &f, error);
     if (status || r->stopped) return status;
@@ -445,7 +445,7 @@ static void say_why(psdmp_identify_run *r) {
             1e3 * r->band.delay);
 }
 
-/* ranks other than 0 have no result: they work for rank 0. If they cannot begin, they answer every request with that
+/* ranks other than 0 have no result: they work for rank 0. If they cannot start, they answer every request with that
  * error */
 static psdm_status help(psdmp_identify_run *r, psdm_error *error) {
   psdm_error own = {0};

@@ -404,7 +404,7 @@ static bool taken(const psdmp_identify_choice *choice, int k) {
   return false;
 }
 
-/* another Coulomb element in place of the second column */
+/* another Coulomb element instead of the second column */
 static void swap_coulomb(const psdmp_identify_run *r, const table *t, int drive, psdmp_identify_choice *choice,
                          double errors[PSDMP_IDENTIFY_FOLDS]) {
   const psdmp_identify_dictionary *d = &r->dictionary[drive];

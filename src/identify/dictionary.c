@@ -28,7 +28,7 @@ static void add_springs(const psdmp_identify_run *r, int drive, psdmp_identify_d
   add(d, PSDM_COLUMN_COSINE, 1, 0);
 }
 
-/* the fixed columns come first: every choice begins with them */
+/* the fixed columns come first, in every choice */
 void psdmp_identify_dictionary_fill(const psdmp_identify_run *r, int drive, bool basic, bool loads,
                                     psdmp_identify_dictionary *d) {
   double speed = fmax(r->speed[drive], 1e-9), span = fmax(r->span[drive], 1e-9);

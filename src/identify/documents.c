@@ -1,4 +1,4 @@
-/* documents.c: the types of a calibration as a document. */
+/* documents.c: the document types of a calibration. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_fit_numbers, PSDM_FIT_NUMBERS, NULL, "How well torques of a joint are predicted")
@@ -13,8 +13,8 @@ PSDM_RESULT_TYPE(psdm_calibrate_choices, PSDM_CALIBRATE_CHOICES, NULL, "What was
 PSDM_RESULT_TYPE(psdm_fault_counts, PSDM_FAULT_COUNTS, NULL, "Faults of logs, counted")
 PSDM_RESULT_TYPE(psdm_fold, PSDM_FOLD, NULL, "One part of the cross-validation")
 PSDM_RESULT_TYPE(psdm_compared_fit, PSDM_COMPARED_FIT, NULL, "Errors of two answers on the same rows")
-PSDM_RESULT_TYPE(psdm_compared_parameter, PSDM_COMPARED_PARAMETER, NULL, "A base parameter beside its earlier value")
-PSDM_RESULT_TYPE(psdm_comparison, PSDM_COMPARISON, NULL, "This answer beside an earlier one")
+PSDM_RESULT_TYPE(psdm_compared_parameter, PSDM_COMPARED_PARAMETER, NULL, "A base parameter and its earlier value")
+PSDM_RESULT_TYPE(psdm_comparison, PSDM_COMPARISON, NULL, "This answer compared with an earlier one")
 PSDM_RESULT_TYPE(psdm_found, PSDM_FOUND, NULL, "A rule that is not met")
 PSDM_RESULT_TYPE(psdm_calibrate_verdict, PSDM_CALIBRATE_VERDICT, NULL, "How good the answer is")
 PSDM_RESULT_TYPE(psdm_calibrate_result, PSDM_CALIBRATE_RESULT, "calibrate",

@@ -1,4 +1,4 @@
-/* estimate_energy.c: what the motors supply between two moments is energy of the robot (Gautier 1991, eq. 11) or lost
+/* estimate_energy.c: the motors' work between two times becomes energy of the robot (Gautier 1991, eq. 11) or is lost
  * to friction:
  *   (h(t + d) - h(t)) theta + integral of F phi v dt = integral of tau v dt.
  * h are the energies of unit parameters, functions of q and qd: no acceleration is needed. A window d ends at every
@@ -96,8 +96,8 @@ static psdm_status fill(psdmp_identify_energies *e, const psdmp_identify_prepare
   return status;
 }
 
-/* powers become work since the first row: between two rows the integral of the cubic through four; straight lines at
- * the ends */
+/* powers become work since the first row: between two rows the integral of the cubic through four; linear at the
+ * ends */
 static void integrate(long rows, int width, int first, double interval, double *value) {
   for (int c = first; c < width; c++) {
     double *at = value + c, work = 0, before = *at, now = *at;
@@ -112,7 +112,7 @@ static void integrate(long rows, int width, int first, double interval, double *
   }
 }
 
-/* rows between two moments, all of which must be good. value: from own.from on */
+/* rows between two times, all of which must be good. value: from own.from on */
 static void add_windows(psdmp_identify_energies *e, const psdmp_identify_prepared *p, span own, const double *value) {
   psdmp_identify_run *r = e->run;
   int width = e->W + 1, n = r->n;

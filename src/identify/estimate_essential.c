@@ -26,7 +26,7 @@ static int least(int base, int W, const double *x, const double *V, const bool *
 
 /* the other x and their V under the condition x[j] = 0: equal to least squares without its column if V is s^2 (W^T
  * W)^-1 */
-static void let_go(int W, int j, double *x, double *V) {
+static void drop(int W, int j, double *x, double *V) {
   const double *row = V + (long)j * W;
   if (!(row[j] > 0)) return;
   for (int i = 0; i < W; i++) {
@@ -55,6 +55,6 @@ void psdmp_identify_essential(int base, int W, const double *x, const double *cl
     /* dropped parameters must be insignificant, alone and together */
     if (j < 0 || t2 > likely(1) || (sum += t2) > likely(gone)) return;
     essential[j] = false;
-    let_go(W, j, now, V);
+    drop(W, j, now, V);
   }
 }

@@ -4,14 +4,14 @@
  *   estimate_pass.c      a pass over all rows, by threads and ranks
  *   estimate_walk.c      a stretch of rows, with their columns and those of an auxiliary motion
  *   estimate_robust.c    outliers count less
- *   estimate_simulate.c  the auxiliary motion: the robot of the present estimate follows what was measured
+ *   estimate_simulate.c  the auxiliary motion: the robot of the present estimate follows the measured motion
  *   estimate_didim.c     its torques against the measured ones
  *   estimate_iv.c        its regressor as instruments
  *   estimate_instruments.c  equations with instruments, solved by QR
  *   estimate_energy.c    energy and work
  *   estimate_essential.c parameters that could as well be zero
  *
- * Unknowns stand in the order theta, then the gains of the chosen columns drive by drive: W = l + all columns. */
+ * Unknowns are in the order theta, then the gains of the chosen columns drive by drive: W = l + all columns. */
 #ifndef PSDMP_IDENTIFY_ESTIMATE_H
 #define PSDMP_IDENTIFY_ESTIMATE_H
 
@@ -20,7 +20,7 @@
 
 /* All arrays are the caller's. */
 typedef struct psdmp_identify_estimated {
-  double *x;          /* (W) in: a least-squares fit to begin with; out: the result */
+  double *x;          /* (W) in: a least-squares fit as the start; out: the result */
   double *covariance; /* (W x W) sandwich over blocks of time */
   double *classical;  /* (W x W) as for white residuals: correlations of the unknowns */
   double *folds;      /* (PSDMP_IDENTIFY_FOLDS x W) the result without each fold */
@@ -29,7 +29,7 @@ typedef struct psdmp_identify_estimated {
 
 int psdmp_identify_estimate_width(const psdmp_identify_run *run); /* W */
 
-/* Each begins at x, with the weights run->sigma. robust leaves the robust scale of each drive there. */
+/* Each starts at x, with the weights run->sigma. robust leaves the robust scale of each drive there. */
 psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
 /* x: of a robot that can be simulated */
 psdm_status psdmp_identify_estimate_didim(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
@@ -117,7 +117,7 @@ typedef struct psdmp_identify_walk_row {
 
 typedef void (*psdmp_identify_use_row)(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
 
-/* The motion of a stretch's rows in place of the measured one: q, qd, qdd (rows x n); ready (rows): whether it is
+/* The motion of a stretch's rows instead of the measured one: q, qd, qdd (rows x n); ready (rows): whether it is
  * known. */
 typedef psdm_status (*psdmp_identify_auxiliary_motion)(void *user, const psdmp_feed_stretch *stretch,
                                                        const psdmp_identify_prepared *p, double *q, double *qd,
@@ -182,14 +182,14 @@ typedef struct psdmp_identify_instruments {
   double *gradient;        /* (2 W) */
   double *stacked;         /* (widest^2) */
   double *X, *T, *scratch; /* (widest x G), (G x G), G = 2 W + 1: columns Z W tau */
-  /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major; B zero but for its first column and a diagonal
-   * behind it */
+  /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major; B zero except for its first column and a diagonal
+   * after it */
   double *A, *B, *solved, *LU, *residual, *length;
   long double *sum;
   int *pivot;
 } psdmp_identify_instruments;
 
-/* false: out of memory, and nothing is left */
+/* false: out of memory, and nothing is allocated */
 bool psdmp_identify_instruments_new(psdmp_identify_run *run, psdmp_identify_instruments *v);
 void psdmp_identify_instruments_free(psdmp_identify_instruments *v);
 

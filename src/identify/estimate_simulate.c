@@ -1,12 +1,12 @@
-/* estimate_simulate.c: the robot of the present estimate follows what was measured.
+/* estimate_simulate.c: the robot of the present estimate follows the measured motion.
  *
- * Logs have no commanded motion, so what was measured, filtered to no more than the motion needs, is the reference; its
- * controller is computed torque with the estimate before the present one as model, as the gains of the published
- * methods follow the estimates, e = q_r - q:
+ * Logs have no commanded motion, so the measured one, filtered to no more than the motion needs, is the reference; its
+ * controller is computed torque with the previous estimate as model, as the gains of the published methods follow the
+ * estimates, e = q_r - q:
  *   tau = M_0 (qdd_r + 2 w de/dt + w^2 e) + c_0 + g_0 + friction,        M qdd + c + g + friction = tau.
  * Friction is compensated by the present estimate and cancels: a difference of two estimates' Coulomb friction would
- * shake light wrists at every reversal, and the rounds would hardly settle. Integrated by Runge and Kutta's
- * classical rule. */
+ * shake light wrists at every reversal, and the rounds would hardly settle. Integrated by the classical Runge-Kutta
+ * rule. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct psdmp_identify_simulation {
   psdm_robot *model, *plant;
   psdm_work *model_work, *plant_work;
   bool borrowed;                /* the robots belong to another */
-  double *pi;                   /* (S) zero but for the kept ones */
+  double *pi;                   /* (S) zero except for the kept ones */
   double *last, *now;           /* (l) of the last pass, which is the next one's model, and of the present one */
   bool any, moved;              /* there was a pass; it used the requested robot */
   psdmp_identify_band band;     /* of the reference */
@@ -63,7 +63,7 @@ static psdm_status choose_cutoff(psdmp_identify_simulation *s, psdm_error *error
   return status;
 }
 
-/* every block of time is simulated from its beginning, as far as possible */
+/* every block of time is simulated from its start, as far as possible */
 static bool simulated(const psdmp_identify_simulation *s, const psdmp_identify_prepared *p, long k) {
   if (p->label[k] < 0) return false;
   const psdm_calibrate_options *o = s->run->options;

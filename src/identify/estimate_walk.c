@@ -106,7 +106,7 @@ static void remember(psdmp_identify_walker *w, const psdmp_identify_prepared *p,
     psdmp_parameters_columns_at(w->column[i], w->count[i], p->x[k * n + i], 0, 0, &w->state[i], w->F);
 }
 
-/* the auxiliary motion begins at the measured state, with the same memory */
+/* the auxiliary motion starts at the measured state, with the same memory */
 static psdm_status use_rows(psdmp_identify_walker *w, const psdmp_feed_stretch *s, const psdmp_identify_prepared *p,
                             const motion *m) {
   size_t bytes = (size_t)w->run->n * sizeof *w->state;

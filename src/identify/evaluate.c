@@ -167,7 +167,7 @@ static psdm_status part_end(psdmp_identify_calibration *a, psdmp_identify_evalua
   psdmp_identify_open_end(&e->open, psdmp_identify_evaluation_mean, space);
   for (long k = 0; k < e->residuals; k++, seen++) {
     const double *row = e->residual + k * width;
-    if (k && row[0] != row[-width]) seen = 0; /* a segment begins */
+    if (k && row[0] != row[-width]) seen = 0; /* a segment starts */
     for (int i = 0; i < r->n; i++)
       psdmp_identify_evaluated_lags(e, i, row[1 + i], seen, space->history + (long)i * PSDMP_IDENTIFY_LAGS);
   }

@@ -8,8 +8,8 @@
 
 #include "identify/identify.h"
 
-/* Squares over the rows of all folds, each predicted by a fit to the others: of the error, of that of plain least
- * squares, of a constant, of the torque. */
+/* Squares over the rows of all folds, each predicted by a fit to the others: of the error, of plain least squares'
+ * error, of a constant's, of the torque. */
 typedef struct psdmp_identify_folds {
   double count, own, plain, constant, square;
 } psdmp_identify_folds;
@@ -25,7 +25,7 @@ typedef struct psdmp_identify_worst {
   double error, tau, t, file;
 } psdmp_identify_worst;
 
-/* What a result keeps. */
+/* Data kept with a result. */
 struct psdmp_identify_calibration {
   psdmp_identify_run *run;
   psdm_calibrate_options options; /* copies, for predictions */

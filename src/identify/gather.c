@@ -272,7 +272,7 @@ typedef struct gathering {
   bool failed; /* out of memory */
   double *scratch, *Y;
   double *row;                 /* all drives' rows side by side, */
-  long *place;                 /* (n + 1) where each begins */
+  long *place;                 /* (n + 1) start of each */
   psdmp_identify_sieve *sieve; /* they go through it together; NULL: unchanged */
 } gathering;
 
@@ -510,8 +510,7 @@ static void *part_get(void *user, psdmp_parallel_bytes *from) {
   return NULL;
 }
 
-/* The other columns are put in as zeros. A row goes to the number of its first column, so that the factor stays a
- * triangle. */
+/* The other columns are zeros. A row goes to the number of its first column, so that the factor stays a triangle. */
 static bool widen(const aim *g, psdmp_identify_factors *f) {
   psdmp_identify_run *r = g->run;
   for (int i = 0; i < r->n; i++) {

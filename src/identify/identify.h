@@ -1,11 +1,9 @@
-/* identify.h: from logs to parameters. Private to the library.
+/* identify.h: from logs to parameters. Private to the library. Logs come from feed/, columns from parameters/.
  *
- *   feed.c        logs as stretches of rows, from memory or read again
  *   sums.c        sums over all stretches, by threads and ranks
  *   serve.c       work of other ranks for rank 0
- *   checkpoint_io.c  sums that survive an interrupted run
  *   prepare.c     one clock, filters, derivatives: rows for the regressor
- *   columns.c     the dictionary of friction columns
+ *   dictionary.c  the dictionary of friction columns
  *   decimate.c    every k-th row, as a weighted mean of its neighbours
  *   gather.c      triangular factors of [Y F tau] per drive and block of time
  *   prior.c       inertias from kinematics alone
@@ -14,11 +12,11 @@
  *   drives.c      torques of joints and drives
  *   tally.c       torque errors
  *   result.c      the result and its uncertainty
- *   evaluate*.c predicted   torques of all rows, and their errors
+ *   evaluate*.c   predicted torques of all rows, and their errors
  *
- * The equations are those of the drives: with q = T x (x the drives' positions seen from the joints, T the
- * transmission without gears) they are T^T tau = T^T Y theta + friction(x, dx/dt). Without a transmission T = 1 and
- * drives are joints. */
+ * The equations are those of the drives: with q = T x (x the drives' positions on the joint side, T the transmission
+ * without gears) they are T^T tau = T^T Y theta + friction(x, dx/dt). Without a transmission T = 1 and drives are
+ * joints. */
 #ifndef PSDMP_IDENTIFY_H
 #define PSDMP_IDENTIFY_H
 
@@ -54,12 +52,12 @@ typedef struct psdmp_identify_prepared {
   double *q, *qd, *qdd;     /* (rows x n) joints */
   double *x, *v;            /* (rows x n) drives */
   double *tau, *wide, *raw; /* (rows x n) drives' torque in the band, in the wide band, as logged */
-  /* (rows x n) known friction of the drives in the band: simulated at every tick, and filtered as the torque is;
-   * NULL where none is known */
+  /* (rows x n) known friction of the drives in the band: simulated at every tick, and filtered like the torque; NULL if
+   * unknown */
   double *friction;
   signed char *label; /* (rows) */
   unsigned char *bad; /* (rows x n) of the drives: of any joint that moves with it */
-  bool begins;        /* a segment begins here */
+  bool begins;        /* a segment starts here */
   int segment, file;
 } psdmp_identify_prepared;
 
@@ -102,7 +100,7 @@ typedef struct psdmp_identify_run {
   double *T, *T_inverse; /* (n x n) q = T x; NULL: identity */
   double interval;
   long rows, training, heldout; /* in the logs */
-  /* Hz, mean frequency of the quickest joint: rms acceleration over rms velocity (Rice 1944) */
+  /* Hz, mean frequency of the fastest joint: rms acceleration over rms velocity (Rice 1944) */
   double tempo;
   double *speed, *span, *centre; /* (n) of the drives: 99 % of their speed, range, middle of x in the training part */
   psdmp_identify_band band;
@@ -118,12 +116,12 @@ typedef struct psdmp_identify_run {
   /* best scale of the prior before that mass: negative if the torques have the opposite sign; NAN: unknown */
   double prior_scale;
   bool prior_kinematics;
-  bool delay_end; /* the delay is the longest that was tried */
+  bool delay_end; /* the delay is the longest one tried */
   double lambda;
   char (*reason)[160];
   int reasons;
   const char *doing;
-  bool stopped, finishing; /* by progress; finishing: progress is not asked any more */
+  bool stopped, finishing; /* by progress; finishing: progress is no longer called */
   bool prior_known;
 } psdmp_identify_run;
 
@@ -160,7 +158,7 @@ typedef struct psdmp_identify_sum {
   void (*space_free)(void *user, void *space);
   void *(*part_new)(void *user);
   psdm_status (*add)(void *space, void *part, const psdmp_feed_stretch *stretch, psdm_error *error);
-  psdm_status (*merge)(void *user, void *left, void *right); /* left becomes both; right is released */
+  psdm_status (*merge)(void *user, void *left, void *right); /* the sum of both goes to left; right is released */
   void (*part_free)(void *user, void *part);
   void (*put)(void *user, const void *part, psdmp_parallel_bytes *to);
   void *(*get)(void *user, psdmp_parallel_bytes *from); /* NULL: out of memory, or invalid bytes */
@@ -268,7 +266,7 @@ void psdmp_identify_open_end(psdmp_identify_open *open, psdmp_identify_use_kept 
 void psdmp_identify_open_put(const psdmp_identify_open *open, psdmp_parallel_bytes *to);
 bool psdmp_identify_open_get(psdmp_identify_open *open, psdmp_parallel_bytes *from);
 
-/* number of fixed columns at the beginning of a dictionary */
+/* number of fixed columns at the start of a dictionary */
 int psdmp_identify_columns_always(const psdmp_identify_run *run, int drive);
 void psdmp_identify_dictionary_fill(const psdmp_identify_run *run, int drive, bool basic, bool loads,
                                     psdmp_identify_dictionary *d);

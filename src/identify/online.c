@@ -1,9 +1,9 @@
 /* online.c: recursive least squares as a square-root information filter.
  *
- * d = theta - theta_0 minimises |R d - z|^2 + cost, R upper triangular (parameters x parameters). Forgetting scales
- * R and z by sqrt(lambda) and the cost by lambda; an equation y d = r is rotated into R row by row (Golub, Van Loan,
- * Matrix Computations, 5.1 and 12.5), and what remains of r is its share of the cost. R^T R, the inverse covariance,
- * is never formed. */
+ * d = theta - theta_0 minimises |R d - z|^2 + cost, R upper triangular (parameters x parameters). Forgetting scales R
+ * and z by sqrt(lambda) and the cost by lambda; an equation y d = r is rotated into R row by row (Golub, Van Loan,
+ * Matrix Computations, 5.1 and 12.5), and the remainder of r is added to the cost. R^T R, the inverse covariance, is
+ * never formed. */
 #include "psdm/online.h"
 
 #include <float.h>
@@ -16,8 +16,8 @@ static const double LARGEST = 1e70; /* numbers in units of sigma or sd; squares 
 
 struct psdm_online {
   int parameters;
-  double forgetting, left; /* lambda; lambda^K, what is left of the beginning's weight */
-  double cost, weight;     /* sums over the equations: squared rests, and one, each with lambda^(K-k) */
+  double forgetting, left; /* lambda; lambda^K, the remaining weight of the initial values */
+  double cost, weight;     /* sums over the equations: squared residuals, and one, each with lambda^(K-k) */
   double *R;               /* (parameters x parameters) upper triangle */
   double *z;               /* (parameters) */
   double *start, *sd;      /* (parameters) theta_0 and its standard deviations */
@@ -31,7 +31,7 @@ size_t psdm_online_bytes(int parameters) {
   return parameters < 1 || parameters > MOST ? 0 : sizeof(psdm_online) + sizeof(double) * p * (p + 4);
 }
 
-/* doubles stand right behind the struct, which is a multiple of their size */
+/* doubles follow the struct, whose size is a multiple of theirs */
 static psdm_online *lay_out(void *memory, int parameters) {
   psdm_online *o = memory;
   size_t p = (size_t)parameters;
@@ -83,7 +83,7 @@ static void forget(psdm_online *o) {
   o->cost *= o->forgetting, o->weight *= o->forgetting, o->left *= o->forgetting;
 }
 
-/* Givens rotations turn the equation row d = rest into R, one column after the other; returns what is left of rest */
+/* Givens rotations turn the equation row d = rest into R, one column after the other; returns the remainder of rest */
 static double rotate_in(psdm_online *o, double rest) {
   int p = o->parameters;
   double *y = o->row;
@@ -176,8 +176,8 @@ psdm_status psdm_online_theta(const psdm_online *o, double *theta, double *covar
   return PSDM_OK;
 }
 
-/* the cost includes the beginning's part, lambda^K |d / sd|^2; if d is undetermined by now, that part is forgotten too
- * */
+/* the cost includes the initial values' part, lambda^K |d / sd|^2; if d is undetermined by now, that part is forgotten
+ * too */
 double psdm_online_misfit(const psdm_online *o) {
   double beginning = 0, *d = o->row;
   if (!(o->weight > 0)) return 0;

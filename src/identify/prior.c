@@ -46,7 +46,7 @@ static void next_joint(const psdm_robot *r, int body, const double *reach, doubl
 
 static double length_of(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
-/* of each body (bodies): its length, and the way from its joint to the farthest end. Returns the longest. */
+/* of each body (bodies): its length, and the distance from its joint to the farthest end. Returns the longest. */
 static double measure(const psdm_robot *r, double *reach, double *length) {
   double whole = 0;
   for (int b = r->bodies - 1; b >= 0; b--) { /* children before parents */

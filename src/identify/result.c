@@ -401,11 +401,11 @@ static void say_worse(psdmp_identify_run *r, psdm_estimator estimator, const dou
   for (int i = 0; i < r->n; i++) most = fmax(most, r->sigma[i] / before[i]);
   if (most > 1.5 && r->reasons < 8)
     psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0],
-                     "%s: torques of a drive are %.1f times further off than by weighted least squares",
+                     "%s: torque errors of a drive are %.1f times those of weighted least squares",
                      psdm_estimator_name(estimator), most);
 }
 
-/* begins at weighted least squares, or for simulation at a fit that can be simulated */
+/* starts at weighted least squares, or for simulation at a fit that can be simulated */
 static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_identify_calibration *a, psdm_error *error) {
   psdmp_identify_run *r = g->run;
   int own = all_columns(r), W = r->l + own;

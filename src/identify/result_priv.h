@@ -1,4 +1,4 @@
-/* result_priv.h: the answer of a calibration. Private to the library. */
+/* result_priv.h: the result of a calibration. Private to the library. */
 #ifndef PSDMP_IDENTIFY_RESULT_H
 #define PSDMP_IDENTIFY_RESULT_H
 

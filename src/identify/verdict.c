@@ -1,6 +1,6 @@
-/* verdict.c: what an answer is worth, by rules that need no option. Each that is not met is a finding: how far down
- * the answer is for it, what was found and where, what was expected, and what is likely behind it. docs/calibrate.md
- * has the rules with their numbers. */
+/* verdict.c: judges a result, by rules that need no option. Each one not met is a finding: the verdict it leads to,
+ * what was found and where, what was expected, and the likely cause. docs/calibrate.md has the rules with their
+ * numbers. */
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static judged together(int n, const judged *each) {
 
 static double share(double a, double b) { return b > 0 ? sqrt(a / b) : a > 0 ? INFINITY : 0; }
 
-/* the two rules of the whole; which: 0 error, 1 no-model */
+/* the two rules for the whole robot; which: 0 error, 1 no-model */
 static psdm_verdict judge_whole(const judged *sum, int *which) {
   psdm_verdict error = by_bounds(of_error, share(sum->error, sum->square)),
                constant = by_bounds(of_constant, share(sum->error, sum->constant));
@@ -121,7 +121,7 @@ static bool is_still(const judge *j, int i) {
 static const char *name_of(const judge *j, int i) { return psdmp_robot_joint_of(j->run->robot, i)->name; }
 static const char *log_of(const judge *j, double file) { return psdmp_feed_name(j->run->feed, (int)file); }
 
-/* the gravest first; those alike in their order */
+/* the worst first; equal ones keep their order */
 static void sort(psdmp_identify_calibration *a) {
   for (int i = 1; i < a->findings; i++)
     for (int k = i; k > 0 && a->finding[k].verdict > a->finding[k - 1].verdict; k--) {

@@ -1,12 +1,12 @@
-/* blas_alone.c: OpenBLAS without threads of its own. How it cuts a product up depends on their number, and so do the
- * last bits; and what is spread over threads already has no use for more of them. */
+/* blas_alone.c: OpenBLAS without its own threads. How it splits a product depends on their number, and so do the last
+ * bits; work already spread over threads gains nothing from more. */
 #include <cblas.h>
 #include <stdatomic.h>
 
 #include "linalg/linalg.h"
 
 static atomic_flag busy = ATOMIC_FLAG_INIT;
-static int users, before; /* the setting is the process's: the first one takes it, the last one gives it back */
+static int users, before; /* the setting is global: the first user sets it, the last one restores it */
 
 static void enter(void) {
   while (atomic_flag_test_and_set(&busy)) continue;

@@ -1,5 +1,5 @@
-/* blas_room_io.c: whether OpenBLAS can have its buffer. It maps 128 MB at its first use, keeps them, and asks for
- * ever where they are unavailable. */
+/* blas_room_io.c: whether OpenBLAS can map its buffer: 128 MB, at its first use, for good; it retries forever when they
+ * are unavailable. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <lapacke.h>
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 
-enum { ROOM = 160 << 20 }; /* the buffer, and a little for what comes after it */
+enum { ROOM = 160 << 20 }; /* the buffer, and a little for later */
 
 psdm_status psdmp_linalg_blas_room(psdm_error *error) {
   static atomic_bool taken;
@@ -18,7 +18,7 @@ psdm_status psdmp_linalg_blas_room(psdm_error *error) {
     return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0,
                            "out of memory: linear algebra needs %d MB of address space (ulimit -v)", ROOM >> 20);
   munmap(room, ROOM);
-  /* now, before somebody else takes it: the smallest of factorizations makes it map its buffer */
+  /* now, before something else takes the space: the smallest of factorisations makes it map its buffer */
   double A = 1;
   lapack_int pivot;
   LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, 1, 1, &A, 1, &pivot);

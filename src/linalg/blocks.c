@@ -1,4 +1,4 @@
-/* blocks.c: rows in, a triangle per equation and block kept. */
+/* blocks.c: takes rows, keeps a triangle per equation and block. */
 #include <string.h>
 
 #include "linalg/linalg.h"
@@ -50,7 +50,7 @@ void psdmp_linalg_blocks_clear(psdmp_linalg_blocks *b) {
   }
 }
 
-/* ---- rows in ---- */
+/* ---- adding rows ---- */
 
 static void flush(psdmp_linalg_blocks *b, int i) {
   int at = i * b->blocks + b->block[i];
@@ -70,7 +70,7 @@ void psdmp_linalg_blocks_flush(psdmp_linalg_blocks *b) {
   for (int i = 0; i < b->n; i++) flush(b, i);
 }
 
-/* ---- some blocks together ---- */
+/* ---- several blocks together ---- */
 
 double psdmp_linalg_blocks_stack(psdmp_linalg_blocks *b, int i, unsigned mask, double *R) {
   int w = b->width[i];

@@ -1,5 +1,5 @@
-/* columns.c: which columns are independent of those before them, by Gram-Schmidt twice, and the others in terms of
- * those. */
+/* columns.c: which columns are independent of those before them, by Gram-Schmidt twice, and the others as combinations
+ * of those. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static double dot(int n, const double *a, const double *b) {
   return sum;
 }
 
-/* the kept columns become an orthonormal set in place; R is their triangle, one column of it per kept column */
+/* orthonormalises the kept columns in place; R is their triangle, one column of it per kept column */
 void psdmp_linalg_columns_choose(int rows, int columns, double *A, const int *order, double tolerance, double *R,
                                  psdmp_linalg_columns *out) {
   double largest = 0;
@@ -24,7 +24,7 @@ void psdmp_linalg_columns_choose(int rows, int columns, double *A, const int *or
   for (int o = 0; o < columns; o++) {
     int c = order ? order[o] : o, rank = out->rank;
     double *x = A + (long)c * rows, *r = R + (long)rank * columns, size = sqrt(dot(rows, x, x));
-    if (size <= 1e-13 * largest) size = 0; /* a column of rounding is no column */
+    if (size <= 1e-13 * largest) size = 0; /* a column of rounding errors counts as zero */
     memset(r, 0, sizeof *r * (size_t)columns);
     for (int pass = 0; pass < 2 && size > 0; pass++)
       for (int k = 0; k < rank; k++) {

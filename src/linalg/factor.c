@@ -1,13 +1,13 @@
-/* factor.c: rows in, triangle kept. Householder reflections by LAPACK's triangular-pentagonal QR: the zeros of R are
- * not worked on. */
+/* factor.c: takes rows, keeps a triangle. Householder reflections by LAPACK's triangular-pentagonal QR, which skips the
+ * zeros of R. */
 #include <lapacke.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
 
 enum {
-  BLOCK = 512, /* rows turned to columns at a time: with some 100 columns they stay in the second cache */
-  PANEL = 12   /* reflections applied at once; 8 to 16 measured alike, 32 slower */
+  BLOCK = 512, /* rows transposed at a time: with some 100 columns they stay in the L2 cache */
+  PANEL = 12   /* reflections applied at once; 8 to 16 took the same time, 32 was slower */
 };
 
 static long block_of(long rows) { return rows < BLOCK ? rows : BLOCK; }
@@ -17,7 +17,7 @@ size_t psdmp_linalg_factor_scratch(int w, long rows) {
   return 2 * width * width + (size_t)(rows > 0 ? block_of(rows) : 0) * width + 2 * PANEL * width;
 }
 
-/* to (rows x w) by columns; eight rows at a time share the lines that they write */
+/* transposes to (rows x w) column-major; eight rows at a time share the cache lines that they write */
 static void turn(int w, long rows, const double *X, double *to) {
   for (long first = 0; first < rows; first += 8) {
     long last = first + 8 < rows ? first + 8 : rows;

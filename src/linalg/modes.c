@@ -1,12 +1,11 @@
-/* modes.c: eigenvalues, singular values, and what inputs reach: by rank, and mode by mode (Popov, Belevitch,
- * Hautus). */
+/* modes.c: eigenvalues, singular values, and reachability: by rank, and mode by mode (Popov, Belevitch, Hautus). */
 #include "linalg/modes.h"
 
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 40 }; /* LAPACK's words of work space per row: what its blocked routines ask for, and some */
+enum { BLOCK = 40 }; /* LAPACK's work space per row: enough for its blocked routines */
 
 static size_t words(int n, int m) { return BLOCK * ((size_t)n + (size_t)m) + 64; }
 
@@ -24,7 +23,7 @@ double psdmp_linalg_largest(long count, const double *x) {
   return size;
 }
 
-/* A read by columns is its transpose, which has the same eigenvalues */
+/* A read column-major is its transpose, which has the same eigenvalues */
 bool psdmp_linalg_eigenvalues(int n, const double *A, double *re, double *im, double *scratch) {
   size_t count = (size_t)n * (size_t)n;
   memcpy(scratch, A, sizeof *A * count);
@@ -53,15 +52,15 @@ double psdmp_linalg_reach_margin(int n, int m, const double *A, const double *B,
     row[2 * i] += re;
     row[2 * i + 1] = im;
   }
-  /* read by columns it is the transpose, (n + m) x n, with the same singular values */
+  /* column-major it is the transpose, (n + m) x n, with the same singular values */
   if (LAPACKE_zgesvd_work(LAPACK_COL_MAJOR, 'N', 'N', wide, n, (lapack_complex_double *)W, wide, sigma, NULL, 1, NULL,
                           1, (lapack_complex_double *)work, (lapack_int)words(n, m), rwork))
     return -1;
   return sigma[n - 1] / size;
 }
 
-/* takes its share of the basis out of x, twice for the rounding's sake; true when enough is left, and then x is the
- * next of the basis */
+/* subtracts from x its part in the basis, twice because of rounding; true when enough is left, and x becomes the next
+ * basis vector */
 static bool extend(int n, double *basis, int rank, double *x) {
   double before = 0, after = 0;
   for (int i = 0; i < n; i++) before = hypot(before, x[i]);

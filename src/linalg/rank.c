@@ -1,11 +1,11 @@
-/* rank.c: which directions a set of rows has, and columns that stand for all of them with bounded shares (the idea
- * of Gu and Eisenstat 1996). */
+/* rank.c: which directions a set of rows has, and columns that represent all of them with bounded shares (the idea of
+ * Gu and Eisenstat 1996). */
 #include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
 
-/* a column that leaves less than this of a unit row is no basis, however much it is preferred */
+/* a column with less than this remainder of a unit row is not taken, however preferred */
 static const double CLEAR = 1e-3;
 
 static double dot(int n, const double *a, const double *b) {
@@ -43,7 +43,7 @@ int psdmp_linalg_row_space(int rows, int columns, double *A, double tolerance, d
     }
     *kept = fmin(*kept, left);
     for (int i = 0; i < columns; i++) row[i] = A[(long)best * columns + i] / left;
-    project(columns, rank, T, row, NULL); /* rows this small have lost their right angles */
+    project(columns, rank, T, row, NULL); /* rows this small are no longer orthogonal */
     left = sqrt(dot(columns, row, row));
     for (int i = 0; i < columns; i++) row[i] /= left;
     rank++;
@@ -74,7 +74,7 @@ static bool is_kept(const picker *p, int column) {
   return false;
 }
 
-/* column in p->x, what is left of it there, its shares in share */
+/* column in p->x, its remainder there, its shares in share */
 static double remainder_of(picker *p, int column, double *share) {
   for (int i = 0; i < p->rank; i++) p->x[i] = p->T[(long)i * p->columns + column];
   memset(share, 0, sizeof *share * (size_t)p->rank);
@@ -82,7 +82,7 @@ static double remainder_of(picker *p, int column, double *share) {
   return sqrt(dot(p->rank, p->x, p->x));
 }
 
-/* the remainder in p->x becomes the next direction; its shares stand in column `found` of U */
+/* the remainder in p->x becomes the next direction; its shares go to column `found` of U */
 static void take(picker *p, int column, double left) {
   p->U[(long)p->found * p->rank + p->found] = left;
   for (int i = 0; i < p->rank; i++) p->Q[(long)p->found * p->rank + i] = p->x[i] / left;
@@ -94,7 +94,7 @@ static void consider(picker *p, int column, double least) {
   if (left > least) take(p, column, left);
 }
 
-/* the clearest of those that are left */
+/* the column with the largest remainder */
 static bool take_best(picker *p) {
   int best = -1;
   double most = 0;
@@ -106,7 +106,7 @@ static bool take_best(picker *p) {
   return best >= 0;
 }
 
-/* the kept columns in the order of preference, and their triangle anew */
+/* the kept columns in the order of preference, and their triangle again */
 static void sort(picker *p) {
   int left = p->found;
   p->found = 0;
@@ -121,7 +121,7 @@ static void sort(picker *p) {
   for (int k = 0; k < left; k++) consider(p, p->kept[k], 0);
 }
 
-/* beta of every column that is not kept: U beta = its shares. Returns the largest one and where it stands. */
+/* beta of every column that is not kept: U beta = its shares. Returns the largest one and its place. */
 static double shares(picker *p, int *row, int *column) {
   double largest = 0;
   memset(p->beta, 0, sizeof *p->beta * (size_t)p->rank * (size_t)p->columns);
@@ -148,7 +148,7 @@ double psdmp_linalg_pick_columns(int rank, int columns, const double *T, int cou
   for (int o = 0; o < count && p.found < rank; o++) consider(&p, order[o], CLEAR);
   while (p.found < rank && take_best(&p)) {
   }
-  /* every exchange enlarges the determinant of the kept columns by the share, so that they end */
+  /* every exchange multiplies the determinant of the kept columns by the share, so that exchanges end */
   int row = 0, column = 0;
   for (int turn = 0; turn < 8 * columns; turn++) {
     sort(&p);

@@ -1,5 +1,5 @@
-/* riccati.c: Riccati equations by ordered Schur vectors (Laub 1979; the discrete one: Van Dooren 1981), refined by
- * Kleinman's Newton steps. */
+/* riccati.c: Riccati equations by ordered Schur vectors (Laub 1979; discrete: Van Dooren 1981), refined by Kleinman's
+ * Newton steps. */
 #include "linalg/riccati.h"
 
 #include <lapacke.h>
@@ -9,14 +9,14 @@
 #include "linalg/linalg.h"
 #include "linalg/modes.h"
 
-/* An equation and the scratch that its solution takes. */
+/* An equation and the scratch of its solution. */
 typedef struct problem {
   bool discrete;
   int n, m;
   const double *A, *B, *Q, *R;
   double *X, *K;
   double *S;              /* (n x n) B R^-1 B^T */
-  double *H, *J, *Z;      /* (2n+m x 2n) by columns: Hamiltonian, or the pencil H - lambda J; Schur vectors */
+  double *H, *J, *Z;      /* (2n+m x 2n) column-major: Hamiltonian, or the pencil H - lambda J; Schur vectors */
   double *re, *im, *beta; /* (2n) */
   double *E, *F, *C, *D;  /* (n x n) */
   double *L, *V, *W;      /* (m x m), (m x n), (m x n) */
@@ -25,7 +25,7 @@ typedef struct problem {
   long words;
 } problem;
 
-/* dgges asks for 16 n + 16, the blocked routines for some 34 per row, dormqr for a block of 65 rows beside */
+/* dgges asks for 16 n + 16, the blocked routines for some 34 per row, dormqr for a block of 65 rows in addition */
 static long work_words(int n) { return 80 * (long)n + 65 * 65; }
 
 size_t psdmp_linalg_riccati_scratch(int n, int m) {
@@ -55,8 +55,7 @@ static void lay_out(problem *p, double *at) {
   p->words = work_words(p->n);
 }
 
-/* C (rows x columns) = A B or A^T B, summed in extended precision: remainders are differences of nearly equal
- * numbers */
+/* C (rows x columns) = A B or A^T B, summed in extended precision: residuals are differences of nearly equal numbers */
 static void product(bool transposed, int rows, int inner, int columns, const double *A, const double *B, double *C) {
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < columns; j++) {
@@ -67,7 +66,7 @@ static void product(bool transposed, int rows, int inner, int columns, const dou
     }
 }
 
-/* columns of Y (m x columns) through the factor L */
+/* solves for the columns of Y (m x columns) with the factor L */
 static void solve_columns(const problem *p, int columns, double *Y, double *x) {
   for (int j = 0; j < columns; j++) {
     for (int i = 0; i < p->m; i++) x[i] = Y[(long)i * columns + j];
@@ -88,7 +87,7 @@ static bool weigh_inputs(problem *p) {
   return true;
 }
 
-/* every mode that does not die out by itself must be within the inputs' reach; most often all are */
+/* every mode that is not stable must be reachable by the inputs; usually all are */
 static psdmp_linalg_riccati check_reach(problem *p, psdmp_linalg_riccati_info *info) {
   double size = psdmp_linalg_largest((long)p->n * p->n, p->A);
   if (psdmp_linalg_reachable(p->n, p->m, p->A, p->B, p->work) == p->n) return PSDMP_LINALG_RICCATI_OK;
@@ -98,7 +97,7 @@ static psdmp_linalg_riccati check_reach(problem *p, psdmp_linalg_riccati_info *i
     if (dies) continue;
     double margin = psdmp_linalg_reach_margin(p->n, p->m, p->A, p->B, p->re[k], p->im[k], p->work);
     if (margin < 0) return PSDMP_LINALG_RICCATI_FAILED;
-    /* a double mode is known to the square root of rounding only, but its margin goes with the square of that error */
+    /* a double mode is known only to the square root of rounding, but its margin depends on the square of that error */
     if (margin > 1e-12) continue;
     info->re = p->re[k];
     info->im = p->im[k];
@@ -118,7 +117,7 @@ static lapack_logical inside_circle(const double *re, const double *im, const do
   return hypot(*re, *im) < fabs(*beta);
 }
 
-/* X is in units of scale, so that Q and S weigh the same in the matrix: H = [A, -S; -Q, -A^T] */
+/* X is in units of scale, so that Q and S have the same size in the matrix: H = [A, -S; -Q, -A^T] */
 static psdmp_linalg_riccati continuous_subspace(problem *p, double scale) {
   int n = p->n, N = 2 * n, chosen = 0;
   for (int i = 0; i < n; i++)
@@ -135,8 +134,8 @@ static psdmp_linalg_riccati continuous_subspace(problem *p, double scale) {
   return code || chosen != n ? PSDMP_LINALG_RICCATI_BOUNDARY : PSDMP_LINALG_RICCATI_OK;
 }
 
-/* x+ = A x + B u, p = Q x + A^T p+, 0 = R u + B^T p+ as a pencil in (x, p, u): neither A nor R is inverted (Van
- * Dooren 1981). By columns, p in units of scale; H is what multiplies (x, p), J (x+, p+), N is u's. */
+/* x+ = A x + B u, p = Q x + A^T p+, 0 = R u + B^T p+ as a pencil in (x, p, u): neither A nor R is inverted (Van Dooren
+ * 1981). Column-major, p in units of scale; H multiplies (x, p), J (x+, p+), N u. */
 static void fill_pencil(problem *p, double scale, double *N) {
   int n = p->n, m = p->m, rows = 2 * n + m;
   memset(p->H, 0, sizeof *p->H * (size_t)rows * 2 * (size_t)n);
@@ -159,7 +158,7 @@ static void fill_pencil(problem *p, double scale, double *N) {
     for (int j = 0; j < m; j++) N[(2 * n + i) + (long)j * rows] = p->R[(long)i * m + j] / scale;
 }
 
-/* the rows that reflections clear of u, moved to the front of their columns */
+/* the rows that reflections free of u, moved to the front of their columns */
 static void take_below(int rows, int above, double *P) {
   int size = rows - above;
   for (int j = 0; j < size; j++) memmove(P + (long)j * size, P + (long)j * rows + above, sizeof *P * (size_t)size);
@@ -207,9 +206,9 @@ static psdmp_linalg_riccati from_subspace(problem *p, double scale) {
   return PSDMP_LINALG_RICCATI_OK;
 }
 
-/* ---- gains, remainder, refinement ---- */
+/* ---- gains, residual, refinement ---- */
 
-/* K of X; false when R + B^T X B is not positive definite */
+/* K from X; false when R + B^T X B is not positive definite */
 static bool gains(problem *p) {
   int n = p->n, m = p->m;
   product(true, m, n, n, p->B, p->X, p->V);
@@ -227,7 +226,7 @@ static bool gains(problem *p) {
   return true;
 }
 
-/* C = the equation's remainder at X, E = A - B K; returns the remainder relative to the largest term */
+/* C = the equation's residual at X, E = A - B K; returns the residual relative to the largest term */
 static double remainder_of(problem *p) {
   int n = p->n, m = p->m;
   long count = (long)n * n;
@@ -263,7 +262,7 @@ static bool solve_lyapunov(problem *p) {
   if (LAPACKE_dgees_work(LAPACK_COL_MAJOR, 'V', 'N', NULL, n, T, n, &none, p->re, p->im, U, n, p->work,
                          (lapack_int)p->words, p->logical))
     return false;
-  /* C is symmetric, and U by columns is U^T by rows: Y = -U^T C U */
+  /* C is symmetric, and U column-major is U^T row-major: Y = -U^T C U */
   product(false, n, n, n, U, p->C, Y);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) p->F[(long)i * n + j] = U[(long)i * n + j], p->D[(long)j * n + i] = U[(long)i * n + j];
@@ -276,7 +275,7 @@ static bool solve_lyapunov(problem *p) {
   return true;
 }
 
-/* C = solution D of D = E^T D E + C: the sum of E^T^k C E^k, twice as many terms with each step (Smith 1968) */
+/* C = solution D of D = E^T D E + C: the sum of E^T^k C E^k, doubling the number of terms in each step (Smith 1968) */
 static bool solve_stein(problem *p) {
   int n = p->n;
   long count = (long)n * n;
@@ -293,7 +292,7 @@ static bool solve_stein(problem *p) {
   return false;
 }
 
-/* Newton's steps as long as they help; X, K and the residual are the best ones'. best: (n x n) */
+/* Newton steps as long as they improve; X, K and the residual are the best. best: (n x n) */
 static void refine(problem *p, psdmp_linalg_riccati_info *info, double *best) {
   long count = (long)p->n * p->n;
   info->residual = remainder_of(p);
@@ -315,7 +314,7 @@ static void refine(problem *p, psdmp_linalg_riccati_info *info, double *best) {
   info->residual = remainder_of(p);
 }
 
-/* A - B K, which stands in E */
+/* A - B K, held in E */
 static bool closed_loop_stable(problem *p) {
   if (!psdmp_linalg_eigenvalues(p->n, p->E, p->re, p->im, p->work)) return false;
   for (int k = 0; k < p->n; k++)
@@ -334,7 +333,7 @@ psdmp_linalg_riccati psdmp_linalg_riccati_solve(bool discrete, int n, int m, con
   if (result) return result;
   double seen = psdmp_linalg_largest((long)n * n, Q), pushed = psdmp_linalg_largest((long)n * n, p.S);
   double scale = seen > 0 && pushed > 0 ? sqrt(seen / pushed) : 1;
-  if (discrete) scale = fmax(scale, seen); /* X is Q at least */
+  if (discrete) scale = fmax(scale, seen); /* X is at least Q */
   result = discrete ? discrete_subspace(&p, scale) : continuous_subspace(&p, scale);
   if (!result) result = from_subspace(&p, scale);
   if (result) return result;

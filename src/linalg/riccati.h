@@ -18,19 +18,19 @@
 typedef enum psdmp_linalg_riccati {
   PSDMP_LINALG_RICCATI_OK,
   PSDMP_LINALG_RICCATI_WEIGHT,      /* R is not positive definite */
-  PSDMP_LINALG_RICCATI_UNREACHABLE, /* a mode that is not stable is out of the inputs' reach */
-  PSDMP_LINALG_RICCATI_BOUNDARY,    /* a mode on the boundary of stability is not seen by Q */
-  PSDMP_LINALG_RICCATI_FAILED,      /* LAPACK gave up, or the numbers are too far apart */
+  PSDMP_LINALG_RICCATI_UNREACHABLE, /* an unstable mode is unreachable by the inputs */
+  PSDMP_LINALG_RICCATI_BOUNDARY,    /* a mode on the boundary of stability does not appear in Q */
+  PSDMP_LINALG_RICCATI_FAILED,      /* LAPACK failed, or the numbers differ too much in size */
   PSDMP_LINALG_RICCATI_LACKING      /* this build has no LAPACK */
 } psdmp_linalg_riccati;
 
 typedef struct psdmp_linalg_riccati_info {
-  double residual; /* largest entry of the equation's remainder, relative to its largest term */
+  double residual; /* largest entry of the equation's residual, relative to its largest term */
   int steps;       /* Newton steps that improved it */
   double re, im;   /* UNREACHABLE: the mode */
 } psdmp_linalg_riccati_info;
 
-/* Numbers of scratch. */
+/* Doubles of scratch. */
 size_t psdmp_linalg_riccati_scratch(int n, int m);
 
 psdmp_linalg_riccati psdmp_linalg_riccati_solve(bool discrete, int n, int m, const double *A, const double *B,

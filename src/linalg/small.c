@@ -1,4 +1,4 @@
-/* small.c: small matrices by plain loops: Cholesky's factor, inverse, eigenvalues of a symmetric 3 x 3 (cyclic
+/* small.c: small matrices by plain loops: Cholesky factor, inverse, eigenvalues of a symmetric 3 x 3 (cyclic
  * Jacobi). */
 #include <math.h>
 #include <string.h>

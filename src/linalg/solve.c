@@ -1,5 +1,5 @@
-/* solve.c: large systems over LAPACK: LU refined with residuals in extended precision (Moler 1967), least squares
- * and triangles by QR. */
+/* solve.c: large systems with LAPACK: LU refined with residuals in extended precision (Moler 1967), least squares and
+ * triangles by QR. */
 #include "linalg/solve.h"
 
 #include <lapacke.h>
@@ -33,7 +33,7 @@ bool psdmp_linalg_solve_refined(int n, int columns, const double *A, const doubl
   memcpy(X, B, sizeof *X * (size_t)count);
   if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, LU, n, pivot)) return false;
   LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, columns, LU, n, pivot, X, n);
-  /* one step gains what the factorisation lost; a second one shows it, and more is only for hard systems */
+  /* one step recovers the error of the factorisation; a second one confirms it, and more are for hard systems only */
   for (int step = 0; step < 5; step++) {
     for (int c = 0; c < columns; c++) residual(n, A, B + (long)c * n, X + (long)c * n, sum, R + (long)c * n);
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, columns, LU, n, pivot, R, n);

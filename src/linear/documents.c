@@ -1,4 +1,4 @@
-/* documents.c: the types of linear models as a document. */
+/* documents.c: the document types of linear models. */
 #include "psdm/results.h"
 
 #define MODE(X, S)                                       \

@@ -1,5 +1,5 @@
-/* equilibrium.c: a position that given torques hold: damped Newton steps (Levenberg, Marquardt) on g(q) = u, from
- * one start after the other. */
+/* equilibrium.c: a position held by given torques: damped Newton steps (Levenberg, Marquardt) on g(q) = u, from one
+ * start after the other. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ typedef struct search {
 } search;
 
 enum { STARTS = 50, STEPS = 100 };
-static const double tolerance = 1e-13; /* of the torques' size: what the recursion itself rounds to */
+static const double tolerance = 1e-13; /* of the torques' size: rounding of the recursion itself */
 static const double longest = 0.5;     /* rad or m per step: beyond it the sines have changed their slope */
 
 static long lapack_words(int n) {
@@ -82,7 +82,7 @@ static bool damped_step(search *s, double damping) {
   return isfinite(size);
 }
 
-/* from s->q downhill until nothing is left, or no step helps; *size is what is left */
+/* from s->q downhill until the rest is rounding, or no step helps; *size is the rest */
 static psdm_status descend(search *s, psdm_equilibrium_info *info, double *size) {
   static const double at_rest[PSDM_MAX_JOINTS];
   double damping = 1e-3;
@@ -96,7 +96,7 @@ static psdm_status descend(search *s, psdm_equilibrium_info *info, double *size)
     if (!damped_step(s, fmax(damping, 1e-15) * slope)) break;
     for (int i = 0; i < s->n; i++) s->next[i] = s->q[i] + s->step[i];
     status = rest_of(s, s->next, s->rest_next, &left);
-    /* what helps is kept and the damping forgotten; else a shorter step */
+    /* a step that helps is kept and the damping reset; else a shorter step */
     if (!status && isfinite(left) && length(s->n, s->rest_next) < length(s->n, s->rest)) {
       memcpy(s->q, s->next, sizeof *s->q * (size_t)s->n);
       memcpy(s->rest, s->rest_next, sizeof *s->rest * (size_t)s->n);
@@ -110,7 +110,7 @@ static psdm_status descend(search *s, psdm_equilibrium_info *info, double *size)
   return status;
 }
 
-/* anywhere within the limits; joints without limits within half a turn or half a metre */
+/* uniform within the limits; joints without limits within half a turn or half a metre */
 static void random_start(const psdm_robot *r, psdm_work *work, uint64_t *state, double *q) {
   for (int k = 0; k < psdm_robot_joints(r); k++) {
     const psdm_joint *joint = psdm_robot_joint(r, k);
@@ -126,7 +126,7 @@ static void random_start(const psdm_robot *r, psdm_work *work, uint64_t *state, 
   psdmp_rigid_pull_home(r, work, q);
 }
 
-/* how many directions of G count */
+/* rank of G */
 static int rank_of(search *s) {
   int rank = 0;
   if (!psdmp_linalg_singular_values(s->n, s->G, s->step, s->lapack)) return 0;
@@ -159,7 +159,7 @@ psdm_status psdm_equilibrium_find(const psdm_robot *r, psdm_work *work, psdm_lin
     info->starts++;
     status = descend(&s, info, &left);
     if (left < least) memcpy(q, s.q, sizeof *q * (size_t)s.n), least = left;
-    /* a step may end some roundings above the tolerance; what is found must be so to ten digits */
+    /* a step may end some roundings above the tolerance; an equilibrium must hold to ten digits */
     info->found = least <= 1e-10 * s.size || s.size == 0;
   }
   info->residual = s.size > 0 ? least / s.size : 0;

@@ -1,4 +1,4 @@
-/* statespace.c: linear models from the linearized dynamics: M, C2, D, G or A and B, and what friction adds. */
+/* statespace.c: linear models from the linearized dynamics: M, C2, D, G or A and B, with friction. */
 #include "psdm/statespace.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ psdm_status psdm_state_space(const psdm_robot *r, psdm_linear *l, const double *
   if (status) return status;
   if (B) memset(B, 0, sizeof *B * square);
   if (!A) return PSDM_OK;
-  /* the two blocks stand in A's upper half; below it they stand side by side */
+  /* the two blocks are stacked in A's upper half; below it side by side */
   for (size_t i = 0; i < n; i++) {
     memcpy(bottom + 2 * n * i, at_q + n * i, sizeof *A * n);
     memcpy(bottom + 2 * n * i + n, at_qd + n * i, sizeof *A * n);
@@ -34,7 +34,7 @@ psdm_status psdm_state_space(const psdm_robot *r, psdm_linear *l, const double *
 
 /* ---- friction ---- */
 
-/* d/dqd of psdm_friction_steady; what is infinitely steep at rest is left out */
+/* d/dqd of psdm_friction_steady, without what is infinitely steep at rest */
 static double joint_slope(const psdm_friction *f, double qd) {
   double ratio = f->stribeck > 0 ? fabs(qd) / f->stribeck : 0,
          smooth = psdm_friction_smooth_slope(f, PSDM_FRICTION_POWER, qd);

@@ -1,5 +1,4 @@
-/* system.c: linear systems: exact sampling by the matrix exponential, modes, stability, what the inputs reach, LQR
- * gains. */
+/* system.c: linear systems: exact sampling by the matrix exponential, modes, stability, reachability, LQR gains. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ static const char *const outcomes[] = {
 #undef PSDM_LQR_ROW
 };
 
-/* the library's own list is the same */
+/* psdmp_linalg_riccati has the same list */
 _Static_assert((int)PSDM_LQR_WEIGHT == PSDMP_LINALG_RICCATI_WEIGHT &&
                    (int)PSDM_LQR_UNREACHABLE == PSDMP_LINALG_RICCATI_UNREACHABLE &&
                    (int)PSDM_LQR_BOUNDARY == PSDMP_LINALG_RICCATI_BOUNDARY &&
@@ -82,8 +81,8 @@ static bool at_rest(int states, const double *A) {
   return true;
 }
 
-/* lambda^2 are the eigenvalues of K, which are real: K = -M^-1 G with M positive definite and G symmetric. What is
- * zero stays zero, where the eigenvalues of A themselves would be off by the square root of rounding. */
+/* lambda^2 are the eigenvalues of K, which are real: K = -M^-1 G with M positive definite and G symmetric. Zeros are
+ * exact, where the eigenvalues of A themselves would be off by the square root of rounding. */
 static bool modes_at_rest(int states, const double *A, double *re, double *im, double *scratch) {
   int n = states / 2;
   double *K = scratch, *rest = K + square(n), size = 0;
@@ -92,7 +91,7 @@ static bool modes_at_rest(int states, const double *A, double *re, double *im, d
   if (!psdmp_linalg_eigenvalues(n, K, re, im, rest)) return false;
   for (int k = 0; k < n; k++) size = fmax(size, hypot(re[k], im[k]));
   for (int k = 0; k < n; k++)
-    if (fabs(im[k]) > 1e-7 * size) return false; /* no such K */
+    if (fabs(im[k]) > 1e-7 * size) return false; /* not of the form K = -M^-1 G */
   for (int k = n - 1; k >= 0; k--) {
     double w = re[k], root = fabs(w) <= 1e-11 * size ? 0 : sqrt(fabs(w));
     re[2 * k] = w > 0 ? root : 0;
@@ -103,18 +102,18 @@ static bool modes_at_rest(int states, const double *A, double *re, double *im, d
   return true;
 }
 
-/* the exponent s of a mode: lambda, or log(lambda) / dt; a mode that is gone after one sample has none */
+/* the exponent s of a mode: lambda, or log(lambda) / dt; a mode that vanishes after one sample has none */
 static double decay(double re, double im, double dt) { return dt > 0 ? log(hypot(re, im)) / dt : re; }
 
 static psdm_mode mode_of(double re, double im, double dt) {
   double real = decay(re, im, dt), turn = dt > 0 ? atan2(im, re) / dt : im, size = hypot(real, turn);
   double damping = size > 0 ? (isfinite(size) ? -real / size : 1) : 0;
-  return (psdm_mode){re + 0.0, im + 0.0, size, damping + 0.0}; /* no zeros with a sign */
+  return (psdm_mode){re + 0.0, im + 0.0, size, damping + 0.0}; /* avoids negative zeros */
 }
 
 static double rate(const psdm_mode *m) { return isfinite(m->frequency) ? -m->damping * m->frequency : -INFINITY; }
 
-/* rates below this are rounding, where zeros are not exact */
+/* rates below this are rounding, unless zeros are exact */
 static double slack_of(int count, const psdm_mode *modes, bool certain) {
   double fastest = 0;
   for (int k = 0; k < count && !certain; k++)
@@ -124,7 +123,7 @@ static double slack_of(int count, const psdm_mode *modes, bool certain) {
 
 static double rate_beyond(const psdm_mode *m, double slack) { return fabs(rate(m)) <= slack ? 0 : rate(m); }
 
-/* whether x stands behind y: it dies out sooner, or is faster, or is the conjugate */
+/* whether x comes after y: it decays faster, or has a higher frequency, or is the conjugate */
 static bool behind(const psdm_mode *x, const psdm_mode *y, double slack) {
   double first = rate_beyond(x, slack), second = rate_beyond(y, slack);
   if (first != second) return first < second;
@@ -151,7 +150,7 @@ static bool find_modes(int states, const double *A, double dt, double *scratch, 
   return true;
 }
 
-/* left, on or right of the boundary of stability, and on it whether at rest */
+/* counts modes left of, on and right of the boundary of stability, and those on it by whether they are at rest */
 static void count_modes(int states, const psdm_mode *modes, bool certain, psdm_system_facts *f) {
   double slack = slack_of(states, modes, certain);
   f->growth = rate(&modes[0]);

@@ -11,10 +11,10 @@
 typedef struct reader {
   const unsigned char *data;
   size_t length, at; /* alignment counts from the fifth byte */
-  bool big, good;    /* good: everything lay inside */
+  bool big, good;    /* good: everything was inside */
 } reader;
 
-/* space for this many bytes at an alignment: where they begin, or 0 and no good */
+/* space for this many bytes at an alignment: their start, or 0 with good false */
 static size_t take(reader *r, size_t align, size_t bytes) {
   size_t at = r->at + (align - (r->at - 4) % align) % align;
   if (!r->good || at > r->length || bytes > r->length - at) {
@@ -35,7 +35,7 @@ static uint32_t take_word(reader *r) {
   return r->good ? word(r->data + at, r->big) : 0;
 }
 
-/* text without its closing NUL, which some writers omit when it is empty */
+/* text without its final NUL, which some writers omit when it is empty */
 static const char *take_text(reader *r, size_t *length) {
   uint32_t bytes = take_word(r);
   size_t at = take(r, 1, bytes);

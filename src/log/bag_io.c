@@ -37,7 +37,7 @@ typedef struct bag_log {
   int columns;
   const char **names; /* (columns) */
   int width;
-  const int *column; /* (width) of each value that is wanted */
+  const int *column; /* (width) of each value needed */
   int *place;        /* (n) of each joint in the present message */
   double *row;       /* (columns) */
   bool recorded;     /* headers have no time: use the recording time */
@@ -235,8 +235,8 @@ static void take_numbers(bag_log *log, const psdmp_log_joint_state *state, psdmp
   }
 }
 
-/* s since the first message; whole nanoseconds are subtracted, since a double of seconds since 1970 could not hold them
-   */
+/* s since the first message; nanoseconds are subtracted as integers, since a double of seconds since 1970 could not
+ * hold them */
 static double time_of(bag_log *log, int64_t stamp, int64_t recorded) {
   int64_t now = log->recorded ? recorded : stamp;
   if (!log->begun) {
@@ -252,8 +252,7 @@ static psdm_status refuse_second(const bag_log *log, const char *topic, psdm_err
   psdmp_base_quote(log->topic, strlen(log->topic), a, sizeof a);
   psdmp_base_quote(topic, strlen(topic), b, sizeof b);
   return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0,
-                         "two topics have all the joints, %s and %s; say which behind the file's name, as in FILE:%s",
-                         a, b, a);
+                         "two topics have all the joints, %s and %s; name one after the file, as in FILE:%s", a, b, a);
 }
 
 /* classifies a message: *ours is false if it is skipped */
@@ -353,7 +352,7 @@ static psdm_status explain_none(bag_log *log, const char *partly, psdm_error *er
                          *log->seen ? "; it has " : "", log->seen);
 }
 
-/* reads until a message has every joint; then from the beginning again */
+/* reads until a message has every joint; then from the start again */
 static psdm_status look_ahead(bag_log *log, psdm_error *error) {
   const char *partly = "";
   for (;;) {

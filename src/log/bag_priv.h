@@ -31,7 +31,7 @@ typedef struct psdmp_log_bag {
   psdm_status (*next)(void *self, psdmp_log_bag_event *event, psdmp_log_bag_message *message,
                       char sentence[PSDMP_LOG_SENTENCE], psdm_error *error);
   long long (*position)(const void *self); /* bytes of the file so far */
-  const char *(*seen)(const void *self);   /* what else is in it: "/tf (tf2_msgs/msg/TFMessage), ..." */
+  const char *(*seen)(const void *self);   /* other contents: "/tf (tf2_msgs/msg/TFMessage), ..." */
   void (*close)(void *self);
 } psdmp_log_bag;
 
@@ -47,20 +47,20 @@ void psdmp_log_bag_see(char seen[PSDMP_LOG_BAG_SEEN], const char *topic, size_t 
 
 /* ---- messages ---- */
 
-/* Where the arrays of a JointState lie in its bytes. */
+/* Positions of a JointState's arrays in its bytes. */
 typedef struct psdmp_log_joint_state {
   const unsigned char *data;
   bool big;                        /* big-endian */
   int64_t stamp;                   /* ns, of its header */
   uint32_t count[PSDMP_LOG_KINDS]; /* counts of q, qd and tau; 0 for qdd, which is never there */
-  size_t at[PSDMP_LOG_KINDS];      /* where they begin */
+  size_t at[PSDMP_LOG_KINDS];      /* where they start */
 } psdmp_log_joint_state;
 
 /* Finds the arrays, and for each of n joints its place among them (-1: absent). False, with a sentence, if the message
  * is invalid. */
 bool psdmp_log_joint_state_read(const unsigned char *data, size_t length, const char *const *joint, int n, int *place,
                                 psdmp_log_joint_state *state, char sentence[PSDMP_LOG_SENTENCE]);
-/* k below its count */
+/* k must be below its count */
 double psdmp_log_joint_state_value(const psdmp_log_joint_state *state, psdmp_log_kind kind, int k);
 
 /* ---- the source ---- */

@@ -21,7 +21,7 @@ static void be_silent(silence *s) {
 }
 static void speak_again(const silence *s) { H5Eset_auto2(H5E_DEFAULT, s->function, s->data); }
 
-/* One data set. MATLAB writes its columns as HDF5's rows: turned. */
+/* One data set. MATLAB writes its columns as HDF5's rows: transposed. */
 typedef struct data_set {
   hid_t id;
   int rank;
@@ -33,7 +33,7 @@ typedef struct hdf5_file {
   const psdm_allocator *allocator;
 } hdf5_file;
 
-/* samples [first, first + count) of a data set, as they lie in the file: (count x wide), or (wide x count) */
+/* samples [first, first + count) of a data set, in the file's layout: (count x wide), or (wide x count) */
 static bool read_slab(const data_set *set, bool samples_first, size_t first, size_t count, size_t wide, double *to) {
   hsize_t start[2] = {0, 0}, size[2];
   int along = samples_first ? 0 : 1; /* the dimension of samples */
@@ -61,7 +61,7 @@ static bool load(void *handle, psdmp_log_variable *v, size_t first, size_t count
   bool samples_first = set->rank == 1 || v->upright != set->turned, good;
   if (samples_first || wide == 1) {
     good = read_slab(set, samples_first, first, count, wide, v->block);
-  } else { /* a row of the file is a channel: read, then turn */
+  } else { /* a row of the file is a channel: read, then transpose */
     double *rows = v->block + PSDMP_LOG_BLOCK * wide;
     good = read_slab(set, false, first, count, wide, rows);
     for (size_t k = 0; good && k < count; k++)

@@ -1,4 +1,5 @@
-/* log.c: rows in, rows out. Rows are held back for a while, so that later findings can still mark them. */
+/* log.c: reads source rows, returns log rows. Rows are held back for a while, so that later findings can still mark
+ * them. */
 #include "psdm/log.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ enum {
 static const double USUAL_JUMP = 5;
 static const double JITTER_PART = 0.1;
 static const double LARGEST = 1e100; /* larger values are not measurements, and their squares would overflow */
-static const double SLOW = 0.2;      /* s: in between, a joint may make a turn */
+static const double SLOW = 0.2;      /* s: in longer intervals a joint may make a turn */
 static const double DEGREE = 3.14159265358979323846 / 180;
 
 struct psdm_log {
@@ -33,21 +34,21 @@ struct psdm_log {
   psdmp_log_store store;
   psdmp_log_watch *watch;
   /* options */
-  bool degrees, currents; /* currents: as they are, of the drives */
+  bool degrees, currents; /* currents: returned unchanged, of the drives */
   double *sign, *offset;  /* (n) */
   double rate, jump;
   /* per value of a row: logged value times this is SI */
   double *scale;             /* (width) */
   bool *reach_q, *reach_tau; /* (n x n) joint i has a part of motor j's position, torque; NULL: joint side */
   double *motor;             /* (n) scratch */
-  /* full turns: positions of the row that was stored last, without them, and as logged */
+  /* full turns: positions of the last row stored, without them, and as logged */
   double *turned, *logged; /* (n) */
-  double *period;          /* (n) a full turn as it is logged, 0: the joint does not turn */
+  double *period;          /* (n) a full turn as logged, 0: a prismatic joint */
   /* the clock */
   bool primed; /* the usual interval is known */
   double interval;
   double last_t;
-  int segment;      /* of the row that was stored last, -1: none */
+  int segment;      /* of the last row stored, -1: none */
   bool end;         /* the source has no further rows, and */
   bool watched_all; /* all have been watched */
   long good;
@@ -223,7 +224,7 @@ static psdm_status prime(psdm_log *log, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* moves what has not been given out to the beginning */
+/* moves the rows not yet returned to the start */
 static void compact(psdm_log *log) {
   psdmp_log_store *s = &log->store;
   long shift = s->begin, left = s->used - shift;
@@ -241,7 +242,7 @@ static void compact(psdm_log *log) {
   psdmp_log_watch_shift(log->watch, shift);
 }
 
-/* fills the store, or reads what is left; then watches all rows with enough rows after them */
+/* fills the store, or reads the rest; then watches all rows with enough rows after them */
 static psdm_status fill(psdm_log *log, psdm_error *error) {
   psdmp_log_store *s = &log->store;
   psdm_status status = log->primed ? PSDM_OK : prime(log, error);
@@ -304,7 +305,7 @@ psdm_status psdm_log_read(psdm_log *log, long most, psdm_log_rows *rows, psdm_er
   *rows = (psdm_log_rows){0};
   if (most < 1)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0,
-                           "%ld rows were asked for; at least one was expected", most);
+                           "%ld rows were requested; at least one was expected", most);
   long limit = log->watched_all ? s->used : s->used - s->hold;
   if (s->begin >= limit && !log->watched_all) {
     psdm_status status = fill(log, error);
@@ -368,7 +369,7 @@ static size_t bookmark_bytes(const psdm_log *log) {
 
 bool psdmp_log_bookmark_take(psdm_log *log, const psdm_allocator *allocator, psdmp_log_bookmark *b) {
   const psdmp_log_store *s = &log->store;
-  compact(log); /* as the next answer would */
+  compact(log); /* as the next call would */
   *b = (psdmp_log_bookmark){.row = log->good,
                             .place = s->place[0],
                             .line = s->line[0],

@@ -7,9 +7,9 @@
 
 enum { PSDMP_LOG_KEPT = 20 }; /* sentences about faults of each kind */
 
-/* State at a row. Rows read from there on are the same, with the same marks, as if read from the beginning. */
+/* State at a row. Rows read from there on are the same, with the same marks, as if read from the start. */
 typedef struct psdmp_log_bookmark {
-  long row;        /* rows given out before it */
+  long row;        /* rows returned before it */
   long long place; /* of the first row in the store, its line and index */
   long line, index;
   int segment; /* of that row, and */
@@ -22,7 +22,7 @@ typedef struct psdmp_log_bookmark {
     unsigned char mark;
   } * mark; /* (marks) */
   size_t bytes;
-  unsigned char *watch; /* (bytes) what was watched, then q of its row without full turns (n) */
+  unsigned char *watch; /* (bytes) state of the watch, then q of its row without full turns (n) */
 } psdmp_log_bookmark;
 
 /* psdm_log_open in two steps: detect the format, then read the first rows. A log that goes to a bookmark next needs

@@ -60,7 +60,7 @@ typedef struct psdmp_log_source {
   psdm_status (*select)(void *self, int count, const int *place, psdm_error *error);
   psdm_status (*next)(void *self, double *values, psdmp_log_row *row, psdm_error *error);
   psdm_status (*rewind)(void *self, psdm_error *error);
-  /* the next row is this one; NULL: only from the beginning on */
+  /* the next row is this one; NULL: only from the start */
   psdm_status (*seek)(void *self, long long place, long line, long index, psdm_error *error);
   bool shared; /* threads may use different sources at once */
   bool once;   /* cannot be read again */
@@ -73,7 +73,7 @@ typedef struct psdmp_log_request {
   const char *path; /* of a file, NULL when read gives the bytes */
   psdm_csv_read read;
   void *user;
-  const psdm_log_table *table; /* in memory, in place of both; else NULL */
+  const psdm_log_table *table; /* in memory, instead of both; else NULL */
   const char *topic;           /* of a bag, if the caller named one; else NULL */
   const char *file;            /* name in messages */
   const psdm_robot *robot;
@@ -98,7 +98,7 @@ enum { PSDMP_LOG_GUNZIP_DAMAGED = -2, PSDMP_LOG_GUNZIP_MISSING = -3 };
 /* NULL: out of memory */
 psdmp_log_gunzip *psdmp_log_gunzip_open(psdm_csv_read read, void *user, const psdm_allocator *allocator);
 void psdmp_log_gunzip_close(psdmp_log_gunzip *gunzip);   /* accepts NULL */
-void psdmp_log_gunzip_restart(psdmp_log_gunzip *gunzip); /* the bytes start again from the beginning */
+void psdmp_log_gunzip_restart(psdmp_log_gunzip *gunzip); /* the bytes start again from the first */
 /* a psdm_csv_read; damaged data is -1 with psdmp_log_gunzip_state */
 ptrdiff_t psdmp_log_gunzip_read(void *gunzip, char *buffer, size_t size);
 int psdmp_log_gunzip_state(const psdmp_log_gunzip *gunzip); /* 0, or one of the results above */
@@ -187,7 +187,7 @@ typedef struct psdmp_log_store {
   int n, width;
   long room;                 /* rows that fit */
   long hold;                 /* rows that are held back until the end, so that they can still be marked */
-  long begin, watched, used; /* next to give out; next to watch; behind the last */
+  long begin, watched, used; /* next to return; next to watch; past the last */
   double *raw;               /* (room x width) */
   long *line;                /* (room) */
   long long *place;          /* (room) */

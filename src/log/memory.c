@@ -1,4 +1,4 @@
-/* memory.c: logs in memory: columns of the caller's, row by row. */
+/* memory.c: logs in memory: the caller's columns, row by row. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

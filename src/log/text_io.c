@@ -22,7 +22,7 @@ typedef struct text_log {
   /* bytes: from a file, or from the caller */
   int fd;       /* -1: the caller's */
   bool owned;   /* close the file at the end */
-  bool regular; /* and can be read again from its beginning */
+  bool regular; /* and can be read again from its start */
   long long size;
   psdm_csv_read read;
   void *user;
@@ -34,7 +34,7 @@ typedef struct text_log {
   char separator;
   bool trailing; /* every row ends with a separator */
   int header_line, columns;
-  long before; /* rows begin behind this line */
+  long before; /* rows start after this line */
   const char **names;
   int *target; /* (columns) where a column's number goes, -1: nowhere */
   /* the first row, if there is no header: already read */
@@ -98,8 +98,8 @@ static int count_fields(char *line, char separator, size_t *last) {
   return count;
 }
 
-/* the most frequent separator of a line; blanks if there is none. Between numbers, commas beside semicolons or tabs are
- * decimal ones. */
+/* the most frequent separator of a line; blanks if there is none. Between numbers, commas are decimal ones if the line
+ * also has semicolons or tabs. */
 static char find_separator(const char *line) {
   static const char candidates[] = ";\t,";
   char best = ' ';
@@ -161,7 +161,7 @@ static psdm_status size_up(text_log *log, char *line, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* a comment right above numbers may be their header: some programs write it so */
+/* a comment right above numbers may be their header: some programs write it that way */
 static psdm_status try_comment(text_log *log, char *comment, psdm_error *error) {
   size_t last;
   if (!comment || find_separator(comment) != log->separator ||
@@ -392,7 +392,7 @@ static psdm_status peek(text_log *log, psdm_error *error) {
   while (log->peeked < PEEK) {
     size_t before = log->peeked;
     char bytes[PEEK];
-    log->given = log->peeked; /* so that the source itself is asked */
+    log->given = log->peeked; /* so that the source itself is read */
     ptrdiff_t got = read_bytes(log, bytes, PEEK - before);
     if (got < 0) return fail_read(log, error);
     if (got == 0) break;
@@ -405,7 +405,7 @@ static psdm_status peek(text_log *log, psdm_error *error) {
 
 typedef psdm_status (*opener)(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error);
 
-/* MATLAB 5 says so in words; its version 7.3 is HDF5 behind 512 bytes of its own. NULL: text */
+/* MATLAB 5 files start with text that says so; version 7.3 is HDF5 after 512 bytes of its own. NULL: text */
 static opener binary_format(const text_log *log) {
   static const char hdf5[] = "\x89HDF\r\n\x1A\n", matlab[] = "MATLAB 5.0 MAT-file";
   if (log->peeked >= 8 && memcmp(log->peek, hdf5, 8) == 0) return psdmp_log_hdf5_open;

@@ -1,13 +1,13 @@
 /* watch.c: frozen channels, saturated torques, and spikes.
  *
- * A channel is frozen when it keeps its value to the last bit over a span of 20 samples and 0.1 s at least, and another
+ * A channel is frozen when it keeps its value to the last bit over a span of at least 20 samples and 0.1 s, and another
  * one contradicts it:
- *   q    against qd: what qd integrates to over the span; without qd: it stops, or goes on, more abruptly than it
- *        ever does elsewhere;
- *   qd   against q, qdd against qd: the mean rate over the span is another one than the constant;
+ *   q    against qd: the integral of qd over the span; without qd: it stops, or continues, more abruptly than
+ *        anywhere else;
+ *   qd   against q, qdd against qd: the mean rate over the span differs from the constant;
  *   tau  while the joint moves, where it otherwise changes from sample to sample.
- * A robot at rest contradicts nothing. Thresholds are fractions of what a channel does in the whole log so far, some
- * way ahead included, and steps of a coarse encoder are known by the smallest change that was ever seen. */
+ * A robot at rest contradicts nothing. Thresholds are fractions of the channel's values in the whole log so far,
+ * including some rows ahead, and steps of a coarse encoder are recognised by the smallest change seen. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 enum {
   SPAN_SAMPLES = 20, /* shortest span of a frozen channel, */
   CLIP_SAMPLES = 5,  /* and of one at its extreme */
-  CLIP_TIMES = 3,    /* so many times at the same extreme, or once for a whole span */
+  CLIP_TIMES = 3,    /* this many times at the same extreme, or once for a whole span */
   ORDINARY = 200,    /* changes that must have been seen before a channel's own habits count */
   TOP = 8,           /* the eighth largest represents the largest: one or two spikes must not disable the check */
   OCTAVES = 40,      /* sizes are counted by powers of two, from 2^LOWEST on */
@@ -27,14 +27,15 @@ enum {
 
 static const double SPAN_SECONDS = 0.1;
 static const double QUANTA = 3;      /* less than this many steps of an encoder is not motion */
-static const double ABRUPT = 4;      /* times more abrupt than ever */
+static const double ABRUPT = 4;      /* times more abrupt than ever before */
 static const double RATE_PART = 0.1; /* of the swing of a rate: less is not a contradiction */
 static const double ACCELERATION_PART = 0.25;
 static const double MOVING_PART = 0.05;
-/* of the swing of a position: less is rest. Torques are largest where joints turn round */
+/* of the swing of a position: less is rest. Torques are largest where joints reverse */
 static const double RESTING_PART = 1e-3;
-static const double SPIKE_STEPS = 20; /* a spike is so many times off what 95 % of a channel's changes stay below, */
-static const double SPIKE_SIZES = 3;  /* so many times what 95 % of its values stay below; */
+/* a spike differs by this many times the 95th percentile of changes, */
+static const double SPIKE_STEPS = 20;
+static const double SPIKE_SIZES = 3;  /* and this many times the 95th percentile of its values; */
 static const double SPIKE_WAY = 0.05; /* positions have no usual size: by this much, rad or m */
 static const double SMOOTH = 10;      /* swing of a signal over its usual step: noise alone has about 4 */
 
@@ -47,7 +48,7 @@ typedef struct ahead {
   long rows, changes;
   double from, from_t; /* where the present span began */
   long in_span;
-  double rate_low, rate_high;            /* of the mean rates over spans */
+  double rate_low, rate_high;            /* start of the present span */
   long at_low[2], at_high[2];            /* rows at the extreme, and within its smallest change of it */
   unsigned step[OCTAVES], size[OCTAVES]; /* how many changes, values are of a size */
 } ahead;
@@ -70,7 +71,7 @@ typedef struct channel {
   long ordinary;        /* how many second differences, or tau: changes while moving */
   long longest;         /* tau: longest stretch while moving that was not frozen */
   double spike;         /* more off its neighbours is a spike, */
-  long spike_rows;      /* as so many rows had it */
+  long spike_rows;      /* rows required for that */
   struct {
     double value;
     int count; /* stretches at this value */
@@ -141,7 +142,7 @@ static void note_octave(unsigned count[OCTAVES], double x) {
   count[octave < 0 ? 0 : octave >= OCTAVES ? OCTAVES - 1 : octave]++;
 }
 
-/* 95 % are at most so large */
+/* the 95th percentile */
 static double usual(const unsigned count[OCTAVES]) {
   double all = 0, below = 0;
   int octave = -1;
@@ -231,7 +232,7 @@ static bool rate_contradicted(const psdmp_log_watch *w, int kind, int joint, lon
          off > QUANTA * kind_quantum(w, under);
 }
 
-/* from the lowest to the highest position of a joint over rows */
+/* distance from the lowest to the highest position of a joint over rows */
 static double way_of(const psdmp_log_watch *w, int joint, long from, long to) {
   double low = INFINITY, high = -INFINITY;
   for (long r = from; r <= to; r++) {
@@ -294,7 +295,7 @@ static void judge_span(psdmp_log_watch *w, int kind, int joint, channel *c, long
   if (c->frozen) mark(w, kind, joint, row, row);
 }
 
-/* ---- q without qd: how abruptly a run begins and ends ---- */
+/* ---- q without qd: how abruptly a run starts and ends ---- */
 
 static bool is_abrupt(const channel *c, double change) {
   return c->ordinary >= ORDINARY && fabs(change) > ABRUPT * c->top[TOP - 1] && fabs(change) > QUANTA * c->ahead.quantum;
@@ -505,7 +506,7 @@ void psdmp_log_watch_shift(psdmp_log_watch *w, long rows) {
 }
 
 void psdmp_log_watch_reset(psdmp_log_watch *w, double interval) {
-  /* so many samples span so long */
+  /* samples in the shortest span */
   double samples = interval > 0 ? ceil(SPAN_SECONDS / interval - 1e-6) + 1 : SPAN_SAMPLES;
   long most = w->store->hold / 4;
   w->span = samples < SPAN_SAMPLES ? SPAN_SAMPLES : samples > (double)most ? most : (long)samples;

@@ -1,10 +1,10 @@
-/* full.c: full, physically consistent parameters from base ones.
+/* full.c: physically consistent standard parameters from base parameters.
  *
  *   minimise  sum over links of tr(P_k Q_k^-1) - log det P_k  +  sum over drives of x/x0 - log x     subject to  K
  *                                                                pi = theta,
  *
- * P_k the 4 x 4 pseudo-inertia of link k (Wensing, Kim, Slotine 2018), Q_k that of the prior. Strictly convex;
- * Newton's method from the prior, which need not satisfy the constraint (Boyd, Vandenberghe 2004, section 10.3). */
+ * P_k the 4 x 4 pseudo-inertia of link k (Wensing, Kim, Slotine 2018), Q_k that of the prior. Strictly convex; Newton's
+ * method from the prior, which need not satisfy the constraint (Boyd, Vandenberghe 2004, section 10.3). */
 #include <math.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static bool derivatives(const problem *p, const double *x, double *gradient, dou
   for (int d = 10 * p->links; d < p->S; d++) {
     if (!(x[d] > 0)) return false;
     gradient[d] = 1 / p->prior[d] - 1 / x[d];
-    if (H) H[90 * p->links + d] = 1 / (x[d] * x[d]); /* behind the links' blocks */
+    if (H) H[90 * p->links + d] = 1 / (x[d] * x[d]); /* after the links' blocks */
   }
   return true;
 }
@@ -198,7 +198,8 @@ psdm_status psdm_model_full(const psdm_model *m, const double *theta, const doub
   else if (!consistent(&p))
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prior itself is not physically consistent");
   for (int j = 0; j < m->l; j++) scale = fmax(scale, fabs(theta[j]));
-  /* quadratic near the end; a far prior takes some hundred damped steps, and what cannot be had stops shrinking */
+  /* quadratic near the end; a far prior takes some hundred damped steps, and without a solution the residual stops
+   * shrinking */
   double landmark = INFINITY;
   for (int i = 0; i < 3000 && !status && norm > 1e-13 * scale; i++) {
     if (!newton(&p, &norm)) break;

@@ -3,15 +3,15 @@
 
 #include "model/model.h"
 
-/* what stays */
+/* what is kept */
 typedef struct keeper {
   const psdm_model *m;
   const uint64_t *joints; /* (p) NULL: everything */
   bool *stay;             /* (entries of P) */
-  int *parameter;         /* (l) new number, -1: gone */
+  int *parameter;         /* (l) new number, -1: removed */
 } keeper;
 
-/* by bisection: codes ascend in a class */
+/* by bisection: codes ascend within a class */
 long psdmp_model_find(const psdm_model *m, int class, uint64_t code) {
   long low = m->class_start[class], high = m->class_start[class + 1];
   while (low < high) {
@@ -78,7 +78,7 @@ static void copy_functions(const keeper *k, psdm_model *r) {
         if (k->stay[e])
           r->P[entries++] =
               (psdmp_model_entry){m->P[e].value, m->P[e].joint, (unsigned short)k->parameter[m->P[e].parameter]};
-      if (entries == before && k->joints) continue; /* nothing of it is left */
+      if (entries == before && k->joints) continue; /* none of its entries is left */
       r->P_start[r->p] = before;
       r->code[r->p++] = m->code[f];
     }
@@ -117,7 +117,7 @@ psdm_status psdmp_model_keep(const psdm_model *m, const uint64_t *joints, const 
   if (ok) {
     mark_entries(&k, theta);
     r->l = number_parameters(&k);
-    r->combined = joints || m->combined; /* a kept column has functions missing */
+    r->combined = joints || m->combined; /* a kept column lacks functions */
     copy_functions(&k, r);
     ok = copy_base(&k, theta, theta_new, r);
   }

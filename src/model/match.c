@@ -1,4 +1,4 @@
-/* match.c: whether a model is this robot's. */
+/* match.c: whether a model belongs to this robot. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static psdm_status other_shape(const psdm_model *m, const psdm_robot *r, psdm_er
                          m->standard, psdm_robot_name(r), psdm_robot_n(r), psdm_robot_parameter_count(r));
 }
 
-/* the parameters are told apart by their places, so their names must be the same one by one */
+/* parameters are identified by their position, so all names must be equal */
 static psdm_status match_names(const psdm_model *m, const psdm_robot *r, psdm_error *error) {
   char own[32];
   if (m->n != psdm_robot_n(r) || m->standard != psdm_robot_parameter_count(r)) return other_shape(m, r, error);

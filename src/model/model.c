@@ -1,5 +1,4 @@
-/* model.c: what a derived model consists of: classes, functions as exponents and text, coefficients, base
- * parameters. */
+/* model.c: parts of a derived model: classes, functions as exponents and text, coefficients, base parameters. */
 #include "psdm/model.h"
 
 #include <stdio.h>

@@ -26,9 +26,9 @@ typedef struct psdmp_model_entry {
 
 /* The robot of a model, as far as the model depends on it. */
 typedef struct psdmp_model_robot {
-  uint64_t kinematics; /* psdm_robot_fingerprint; 0: an old file, which does not say */
+  uint64_t kinematics; /* psdm_robot_fingerprint; 0: not in the file (old version) */
   double gravity[3];
-  /* psdmp_robot_inertia of what a reduction has left out for these inertias alone; 0: any will do */
+  /* psdmp_robot_inertia of the inertias that a reduction depends on; 0: any */
   uint64_t inertia;
 } psdmp_model_robot;
 
@@ -38,10 +38,10 @@ struct psdm_model {
   int n, classes, l, standard;
   int links; /* moving links: ten standard parameters each come first */
   long p;
-  /* assumptions or the echelon basis combine columns: a base column is not a standard one's */
+  /* assumptions or the echelon basis combine columns: a base column is not a standard one */
   bool combined;
-  double gravity;          /* its size, part of every gravity function */
-  psdmp_model_robot robot; /* that it was derived from */
+  double gravity;          /* its size, a factor of every gravity function */
+  psdmp_model_robot robot; /* of derivation */
   bool *prismatic;         /* (n) */
   uint64_t *weight;        /* (n) value of each joint's digit in a code */
   int *radix;              /* (n) digits 0 .. radix - 1: exponent of q, or 2 * (exponent of cos) + exponent of sin */
@@ -77,12 +77,12 @@ static inline int psdmp_model_class_of(int n, int first, int second) {
 
 /* ---- a model with some of another's functions ---- */
 
-/* joints (p): bit i is set when the function stays in torque i. Functions and parameters without any entry left go,
+/* joints (p): bit i is set when the function stays in torque i. Functions and parameters without entries are removed,
  * and parameters that are zero; theta_new/theta (both (l)) scales the formulas. joints NULL: a copy. */
 psdm_status psdmp_model_keep(const psdm_model *m, const uint64_t *joints, const double *theta, const double *theta_new,
                              const psdm_allocator *allocator, psdm_model **out);
 
-/* The function of a code in a class, -1 when there is none. */
+/* The function with a code in a class, -1 if none. */
 long psdmp_model_find(const psdm_model *m, int class, uint64_t code);
 
 #endif

@@ -32,7 +32,7 @@ static void write_fingerprint(psdm_output *out, const char *key, uint64_t hash) 
   if (hash) psdm_json_string(out, key, psdmp_robot_fingerprint_text(hash, text));
 }
 
-/* which robot's model it is */
+/* writes the robot's identity */
 static void write_robot(const psdm_model *m, psdm_output *out) {
   if (!m->robot.kinematics) return;
   psdm_json_object(out, "robot");

@@ -1,4 +1,4 @@
-/* read_io.c: a model from the JSON that psdm_model_save makes. JSON is YAML, so one parser serves both. */
+/* read_io.c: reads a model from the JSON of psdm_model_save. JSON is YAML, so one parser serves both. */
 #include <math.h>
 #include <string.h>
 
@@ -93,7 +93,7 @@ static psdm_status read_fingerprint(const reader *r, const psdmp_document_node *
   return refuse(r, at, "a fingerprint of sixteen hexadecimal digits was expected");
 }
 
-/* whose model it is; old files do not say */
+/* the model's robot; old files do not have it */
 static psdm_status read_robot(reader *r) {
   psdmp_model_robot *robot = &r->m->robot;
   const psdmp_document_node *node = member(r->root, "robot"), *gravity = member(node, "gravity"),
@@ -121,7 +121,7 @@ static bool exponents(const psdmp_document_node *at, int n, unsigned char *e) {
   return true;
 }
 
-/* joints with an exponent of q slide; degrees give the digits' range */
+/* joints with an exponent of q are prismatic; degrees give the digits' range */
 static psdm_status read_radix(reader *r, const psdmp_document_node *E) {
   psdm_model *m = r->m;
   unsigned char e[5 * 64];
@@ -146,7 +146,7 @@ static psdm_status read_radix(reader *r, const psdmp_document_node *E) {
   return PSDM_OK;
 }
 
-/* the class of a function from its rates, -1 when they are none */
+/* the class of a function from its rates, -1 when invalid */
 static int class_of(const unsigned char *e, int n) {
   int first = -1, second = -1, acceleration = -1;
   for (int j = 0; j < n; j++) {
@@ -243,7 +243,7 @@ static psdm_status read_base(reader *r) {
       if (!base->name) return psdmp_base_no_memory(r->file, r->error);
     }
   }
-  m->combined = true; /* a file does not say, and the model's own functions are always right */
+  m->combined = true; /* not in the file; evaluating the model's own functions is always correct */
   return PSDM_OK;
 }
 

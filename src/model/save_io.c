@@ -10,7 +10,7 @@ static bool ends_with(const char *text, const char *end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* one file under way */
+/* one file being written */
 typedef struct saver {
   psdm_output *out;
   const psdm_model *m;
@@ -40,7 +40,7 @@ static psdm_status add_exponents(const saver *s) {
   return add(s, "E", (size_t)(5 * m->n), (size_t)m->p);
 }
 
-/* P, p x l x n, full as the toolbox has it; stored by columns */
+/* P, p x l x n, dense as in the toolbox; stored by columns */
 static psdm_status add_matrix(const saver *s) {
   const psdm_model *m = s->m;
   memset(s->data, 0, sizeof *s->data * (size_t)m->p * (size_t)m->l * (size_t)m->n);
@@ -54,7 +54,7 @@ static psdm_status add_matrix(const saver *s) {
       m->arena.allocator);
 }
 
-/* names of the base parameters as rows of text, and their values where the robot knows them */
+/* names of the base parameters as rows of text, and their values where known */
 static psdm_status add_parameters(const saver *s, const psdm_robot *robot) {
   enum { WIDTH = 12 };
   const psdm_model *m = s->m;
@@ -74,7 +74,7 @@ static psdm_status add_parameters(const saver *s, const psdm_robot *robot) {
   return add(s, "theta", (size_t)m->l, 1);
 }
 
-/* size of the gravity vector: a factor of every function of positions alone; and whose model it is */
+/* size of the gravity vector, a factor of every function of positions alone; and the robot's identity */
 static psdm_status add_robot(const saver *s) {
   char text[PSDMP_ROBOT_FINGERPRINT];
   s->data[0] = s->m->gravity;

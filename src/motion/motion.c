@@ -34,11 +34,11 @@ double *psdmp_motion_copy(psdm_motion *motion, const double *from, size_t count)
 
 void psdm_motion_free(psdm_motion *motion) {
   if (!motion) return;
-  psdmp_base_arena arena = motion->arena; /* the motion stands in its own arena */
+  psdmp_base_arena arena = motion->arena; /* the motion is in its own arena */
   psdmp_base_arena_free(&arena);
 }
 
-/* hands a motion over, or frees what there is of it */
+/* returns a complete motion, or frees a partial one */
 static psdm_status finish(psdm_motion *motion, bool whole, psdm_motion **out, psdm_error *error) {
   if (!whole) psdm_motion_free(motion);
   *out = whole ? motion : NULL;
@@ -107,7 +107,7 @@ psdm_status psdm_motion_polynomial(int n, int degree, const double *from, const 
 
 /* ---- sines and cosines ---- */
 
-/* each derivative turns (sine, cosine) a quarter and multiplies by the frequency */
+/* each derivative rotates (sine, cosine) by a quarter turn and multiplies by the frequency */
 static void harmonics_at(const psdm_motion *m, double t, int orders, double *x) {
   for (int i = 0; i < m->n; i++) {
     for (int k = 0; k < orders; k++) x[k * m->n + i] = k ? 0 : m->centre[i];
@@ -134,7 +134,7 @@ static psdm_status check_sum(int n, int terms, const double *centre, double dura
                                        : fail(error, PSDM_E_ARGUMENT, "the centre of a motion must be finite");
 }
 
-/* a sum whose sine and cosine are still to be filled in */
+/* a sum whose sine and cosine are filled in later */
 static psdm_motion *new_sum(int n, int terms, const double *centre, double duration, const psdm_allocator *allocator,
                             double *part[3]) {
   psdm_motion *m = psdmp_motion_new(n, PSDMP_MOTION_HARMONICS, allocator);

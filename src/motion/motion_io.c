@@ -6,7 +6,7 @@
 enum { GROUPS = 3 };
 static const char *const group_names[GROUPS] = {"q", "qd", "qdd"};
 
-/* Where the columns stand. */
+/* Positions of the columns. */
 typedef struct layout {
   int t, groups; /* q alone, q and qd, or all three */
   int *place;    /* (GROUPS x n) */
@@ -18,7 +18,7 @@ static psdm_status fail_missing(const psdm_csv *csv, const char *group, int numb
                          "column '%s%d' is missing; %s goes from 1 to %d", group, number, group, n);
 }
 
-/* a group is whole or absent */
+/* a group is complete or absent */
 static psdm_status find_group(const psdm_csv *csv, int n, int group, layout *at, bool *found, psdm_error *error) {
   int missing = 0, count = 0;
   for (int i = n - 1; i >= 0; i--) {
@@ -50,7 +50,7 @@ static psdm_status find_columns(const psdm_csv *csv, int n, bool ignore_extra, l
   return ignore_extra ? PSDM_OK : psdmp_motion_csv_refuse_extra(csv, at->used, expected, error);
 }
 
-/* the motion of a table that has been read: its columns, group by group, side by side */
+/* the motion of a table: its columns, group by group, side by side */
 static psdm_status make(const psdmp_motion_timetable *table, int n, int groups, const char *file,
                         const psdm_allocator *allocator, psdm_motion **motion, psdm_error *error) {
   size_t rows = (size_t)table->rows;

@@ -1,4 +1,4 @@
-/* motion_priv.h: what motions and signals share. Private to the library. */
+/* motion_priv.h: shared by motions and signals. Private to the library. */
 #ifndef PSDMP_MOTION_PRIV_H
 #define PSDMP_MOTION_PRIV_H
 
@@ -27,13 +27,13 @@ struct psdm_motion {
   double *x[3];    /* (rows x n) q, qd, and qdd where degree is 5 */
 };
 
-/* An empty motion; NULL when there is no memory. */
+/* An empty motion; NULL when out of memory. */
 psdm_motion *psdmp_motion_new(int n, psdmp_motion_kind kind, const psdm_allocator *allocator);
 
-/* A copy of count numbers in the motion's arena, NULL when there is no memory. count may be 0. */
+/* A copy of count numbers in the motion's arena, NULL when out of memory. count may be 0. */
 double *psdmp_motion_copy(psdm_motion *motion, const double *from, size_t count);
 
-/* The fifth-degree spline's velocities and accelerations at its rows from its positions; at rest at both ends. */
+/* The quintic spline's velocities and accelerations at its rows from its positions; at rest at both ends. */
 psdm_status psdmp_motion_spline(psdm_motion *motion, const psdm_allocator *allocator, psdm_error *error);
 
 /* The row k with t[k] <= at < t[k + 1], by bisection; 0 before the first, rows - 1 from the last on. */
@@ -47,25 +47,25 @@ long psdmp_motion_row_unsorted(long rows, const double *t);
 typedef struct psdmp_motion_timetable {
   long rows;
   int columns;
-  double *memory; /* (rows x (columns + 1)) rows of t and what stands at the places */
+  double *memory; /* (rows x (columns + 1)) rows of t and the selected columns */
 } psdmp_motion_timetable;
 
 /* Column of the CSV with this name (prefix, and number when > 0), marked in used; -1 when absent. */
 int psdmp_motion_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *used);
 
-/* Refuses the first column that is not used: "column 'x' is not one of <expected>, ...". */
+/* Fails on the first unused column: "column 'x' is not one of <expected>, ...". */
 psdm_status psdmp_motion_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected,
                                           psdm_error *error);
 
-/* All rows behind the header: t from its column, which must ascend, and the columns at place (-1: zeros). Free
- * memory with the allocator. */
-/* for every number: room that doubles, and the copies that are made of it */
+/* All rows after the header: t from its column, which must ascend, and the columns at place (-1: zeros). Free memory
+ * with the allocator. */
+/* per number: the doubling buffer, and copies made of it */
 enum { PSDMP_MOTION_TIMETABLE_BYTES = 32 };
 psdm_status psdmp_motion_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place,
                                         const psdm_allocator *allocator, psdmp_motion_timetable *table,
                                         psdm_error *error);
 
-/* Splits a column block off: to (rows x count) gets columns first .. first + count - 1; t is column -1. */
+/* Extracts a block of columns: to (rows x count) gets columns first .. first + count - 1; t is column -1. */
 void psdmp_motion_timetable_take(const psdmp_motion_timetable *table, int first, int count, double *to);
 
 #endif

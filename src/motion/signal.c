@@ -1,4 +1,4 @@
-/* signal.c: columns over time, straight lines or steps between the rows of a table. */
+/* signal.c: columns over time, linear or held between the rows of a table. */
 #include "motion/signal_priv.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ psdm_status psdm_signal_table(int columns, long rows, const double *t, const dou
 
 void psdm_signal_free(psdm_signal *s) {
   if (!s) return;
-  psdmp_base_arena arena = s->arena; /* the signal stands in its own arena */
+  psdmp_base_arena arena = s->arena; /* the signal is in its own arena */
   psdmp_base_arena_free(&arena);
 }
 

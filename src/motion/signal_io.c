@@ -21,7 +21,7 @@ static void list_names(const char *const *names, char *text, size_t size) {
   size_t used = (size_t)snprintf(text, size, "t");
   for (; *names; names++) {
     int more = snprintf(text + used, size - used, ", %s", *names);
-    if (more < 0 || (size_t)more >= size - used - 5) { /* room for what says that there are more */
+    if (more < 0 || (size_t)more >= size - used - 5) { /* room to say that there are more */
       snprintf(text + used, size - used, ", ...");
       return;
     }

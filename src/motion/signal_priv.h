@@ -1,4 +1,4 @@
-/* signal.h: a table of columns over time. Private to the library. */
+/* signal_priv.h: a table of columns over time. Private to the library. */
 #ifndef PSDMP_MOTION_SIGNAL_PRIV_H
 #define PSDMP_MOTION_SIGNAL_PRIV_H
 
@@ -12,7 +12,7 @@ struct psdm_signal {
   double *t, *values; /* (rows), (rows x columns) */
 };
 
-/* An empty table; NULL when there is no memory. */
+/* An empty table; NULL when out of memory. */
 psdm_signal *psdmp_motion_signal_new(int columns, long rows, bool held, const psdm_allocator *allocator);
 
 #endif

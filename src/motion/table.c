@@ -1,4 +1,4 @@
-/* table.c: motions through the points of a table, and the fifth-degree spline where it has positions alone.
+/* table.c: motions through the points of a table, and the quintic spline for positions alone.
  *
  * A piece of degree five between two rows is given by q, qd, qdd at both. With rise = q1 - q0 and h the time between
  * them,
@@ -9,8 +9,8 @@
  *   h^4 q''''(h) =  360 rise - 168 h qd0 - 192 h qd1 - 24 h^2 qdd0 + 36 h^2 qdd1
  *
  * and the spline has the qd, qdd at its inner rows for which the third and fourth derivatives of neighbours agree
- * (Ahlberg, Nilson, Walsh, The theory of splines, 1967): a banded system with two unknowns and two equations per
- * inner row. Unknowns and equations are scaled by the time around their row, so that only the ratios of neighbouring
+ * (Ahlberg, Nilson, Walsh, The theory of splines, 1967): a banded system with two unknowns and two equations per inner
+ * row. Unknowns and equations are scaled by the time around their row, so that only the ratios of neighbouring
  * intervals matter. */
 #include <lapacke.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 enum {
   BAND = 3,                    /* diagonals above and below: an equation reaches the two unknowns of both neighbours */
   HEIGHT = 3 * BAND + 1,       /* rows of LAPACK's band storage, room for pivoting included */
-  MOST_ROWS = 10 * 1000 * 1000 /* of a spline: its matrix has then 1.6 GB */
+  MOST_ROWS = 10 * 1000 * 1000 /* of a spline: its matrix then takes 1.6 GB */
 };
 
 static psdm_status fail(psdm_error *error, psdm_status status, const char *text) {
@@ -35,8 +35,8 @@ static double scale_of(const psdm_motion *m, long row) {
   return row > 0 && row < m->rows - 1 ? (m->t[row + 1] - m->t[row - 1]) / 2 : 1;
 }
 
-/* adds to equation e (of row, counted from 0 and 1) the factor of unknown u of another row; ends are at rest and
- * have none */
+/* adds to equation e (of row, counted from 0 and 1) the factor of unknown u of another row; end rows are at rest and
+ * have no unknowns */
 static void put(const psdm_motion *m, double *band, long row, int e, long other, int u, double factor) {
   if (other < 1 || other > m->rows - 2) return;
   double scale = scale_of(m, other);
@@ -44,7 +44,7 @@ static void put(const psdm_motion *m, double *band, long row, int e, long other,
   band[column * HEIGHT + 2 * BAND + line - column] += factor / (u ? scale * scale : scale);
 }
 
-/* third and fourth derivatives of the piece before a row minus those of the piece behind it, in powers of the row's
+/* third and fourth derivatives of the piece before a row minus those of the piece after it, in powers of the row's
  * scale */
 static void set_row(const psdm_motion *m, long row, double *band, double *right, long unknowns) {
   double scale = scale_of(m, row), before = m->t[row] - m->t[row - 1], behind = m->t[row + 1] - m->t[row];
@@ -82,7 +82,7 @@ static bool take_solution(psdm_motion *m, const double *solution, long unknowns)
 }
 
 psdm_status psdmp_motion_spline(psdm_motion *m, const psdm_allocator *allocator, psdm_error *error) {
-  if (m->rows < 3) return PSDM_OK; /* nothing between two ends at rest */
+  if (m->rows < 3) return PSDM_OK; /* no inner rows between two ends at rest */
   if (m->rows > MOST_ROWS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, "", 0, 0, "%ld rows; a spline takes at most %d", m->rows, MOST_ROWS);
   if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;

@@ -1,4 +1,4 @@
-/* bytes.c: numbers as bytes, for messages and files: what does not fit, or is not there, is remembered until the
+/* bytes.c: numbers as bytes, for messages and files; lack of memory and reads past the end are remembered until the
  * end. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* ranks_io.c: whether this program was started with others, and MPI's plug-in. */
+/* ranks_io.c: whether this program was started with others, and the MPI plug-in. */
 #define _POSIX_C_SOURCE 200809L /* gethostname, nanosleep */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static const psdmp_parallel_ranks_plugin *plugin_of(const psdmp_plugin *plugin) 
   return (const psdmp_parallel_ranks_plugin *)(const void *)plugin;
 }
 
-/* ---- what those who start programs say ---- */
+/* ---- what launchers set ---- */
 
 static long number_of(const char *name) {
   const char *text = getenv(name);
@@ -51,18 +51,17 @@ static bool wished(const char *what) {
   return wish && strcmp(wish, what) == 0;
 }
 
-/* srun without PMIx: Open MPI would end this program itself, with many words, once per process. Only one that was
- * built for PMI-2 would not; PSDM_RANKS=on is for that. */
+/* srun without PMIx: Open MPI would end this program itself, with long messages, once per process, unless it was built
+ * for PMI-2; PSDM_RANKS=on is for that. */
 static bool srun_keeps_apart(const char *library) {
   return strncmp(library, "Open MPI", 8) == 0 && getenv("SLURM_STEP_NUM_TASKS") && !getenv("OMPI_COMM_WORLD_SIZE") &&
          !getenv("PMIX_RANK") && !wished("on");
 }
 
-/* ---- who speaks when there is no beginning ---- */
+/* ---- who reports a failed start ---- */
 
-/* What all ranks find is told by the first. What may be so on one machine only is told by one rank of each, with its
- * name. Those who are not the first wait for a moment: mpirun ends all of them when one ends, and the first is to be
- * heard. */
+/* A failure on all ranks is reported by the first. One that may be on a single machine is reported by one rank of each,
+ * with its name. The others wait for a moment: mpirun ends all ranks when one ends, and the first must be heard. */
 static void choose_speaker(bool everywhere, psdm_error *error) {
   char machine[65] = "", words[400];
   if (first_of_all()) return;
@@ -77,7 +76,7 @@ static void choose_speaker(bool everywhere, psdm_error *error) {
   psdmp_base_fail(error, error->status, "", 0, 0, "on %s: %s", machine, words);
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 static psdm_status begin(const psdmp_parallel_ranks_plugin *plugin, long started, psdm_ranks *ranks,
                          psdm_error *error) {
@@ -86,7 +85,7 @@ static psdm_status begin(const psdmp_parallel_ranks_plugin *plugin, long started
   if (srun_keeps_apart(library))
     return psdmp_base_fail(
         error, PSDM_E_ARGUMENT, "", 0, 0,
-        "srun started %ld processes that do not know of each other: %s needs srun --mpi=pmix, or mpirun in place of "
+        "srun started %ld processes that do not know of each other: %s needs srun --mpi=pmix, or mpirun instead of "
         "srun (srun --mpi=list says what there is; PSDM_RANKS=off lets each work alone)",
         started, library);
   if (!plugin->begin(ranks)) return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "%s does not start", library);
@@ -107,7 +106,7 @@ static psdm_status check_wish(psdm_error *error) {
 }
 
 psdm_status psdm_ranks_open(psdm_ranks **out, psdm_error *error) {
-  static psdm_ranks ranks; /* MPI begins once in a program */
+  static psdm_ranks ranks; /* MPI can be initialised once per program */
   const psdmp_plugin *plugin = NULL;
   long started = ranks_started();
   *out = NULL;

@@ -1,10 +1,10 @@
-/* rows.c: many rows of numbers as text. Writing 17 digits takes longer than most functions that make them: threads
- * do it side by side, and the rows go out in order. */
+/* rows.c: many rows of numbers as text. Writing 17 digits takes longer than most functions that make them: threads do
+ * it in parallel, and the rows are written in order. */
 
 #include "parallel/parallel.h"
 #include "psdm/output.h"
 
-enum { ROOM = 26, NUMBERS = 4096 }; /* bytes of a number and what follows it; numbers that a thread writes at a time */
+enum { ROOM = 26, NUMBERS = 4096 }; /* bytes of a number and its separator; numbers that a thread writes at a time */
 
 static char *write_rows(long first, long last, int columns, const double *values, char *to) {
   for (long row = first; row < last; row++)

@@ -1,7 +1,7 @@
-/* spread.c: units of work over threads and ranks, added up along one tree.
+/* spread.c: units of work over threads and ranks, summed along one tree.
  *
- * Every rank has a run of consecutive units, its threads take them as they come, and add them in their order; rank 0
- * adds what the others have. No sum is made in another order than on one thread of one process. */
+ * Every rank has a run of consecutive units; its threads take them in turn, and add them in their order; rank 0 adds
+ * the others' parts. The order of all sums is that of one thread in one process. */
 #include <limits.h>
 #include <stdatomic.h>
 
@@ -16,19 +16,19 @@ static psdmp_parallel_tree_way way_of(const psdmp_parallel_spread *s) {
 
 /* ---- this rank ---- */
 
-/* A unit that is done waits for those before it. */
+/* A finished unit waiting for those before it. */
 typedef struct finished {
   bool done;
   void *part;
 } finished;
 
-/* What threads share. */
+/* Shared by the threads. */
 typedef struct sharing {
   const psdmp_parallel_spread *s;
   psdmp_parallel_tree *tree;
-  long first, next, last; /* units of this rank; the next that is added */
+  long first, next, last; /* units of this rank; the next to be added */
   finished *unit;         /* (last - first) */
-  /* the first unit that failed, in their order, and why; those before it are still made: which is told does not
+  /* the first unit that failed, in their order, and why; those before it are still made: which one is reported does not
    * depend on threads */
   atomic_long bad;
   psdm_status status;
@@ -55,8 +55,8 @@ static void add_unit(sharing *g, long unit, void *part) {
   }
 }
 
-/* nobody waits for a unit that takes long: it, and all that are done behind it, are added by whoever has made it.
- * One thread at a time. */
+/* no thread waits for a slow unit: whoever finishes it adds it and all finished units after it. One thread at a
+ * time. */
 static void take_unit(sharing *g, long unit, void *part, psdm_status status, const psdm_error *error) {
   g->unit[unit - g->first] = (finished){true, part};
   if (status) fail_unit(g, unit, status, error);
@@ -147,7 +147,7 @@ psdm_status psdmp_parallel_spread_serve(const psdmp_parallel_spread *s, psdmp_pa
   return PSDM_OK;
 }
 
-/* all are listened to; of all failures that of the first rank, which has the first units, is told */
+/* listens to all; returns the failure of the first rank that failed, which has the first units */
 static psdm_status hear_all(const psdmp_parallel_spread *s, psdm_status status, psdmp_parallel_tree *tree,
                             psdm_error *error) {
   for (int k = 1; k < psdmp_parallel_team_size(s->ranks); k++) {

@@ -4,7 +4,7 @@
 
 #include "parallel/parallel.h"
 
-enum { DISMISSED = -1, OVER = -2 }; /* in place of a work */
+enum { DISMISSED = -1, OVER = -2 }; /* instead of a work number */
 
 typedef struct question {
   int work;
@@ -17,13 +17,13 @@ typedef struct reply {
   size_t bytes;
 } reply;
 
-/* ---- bytes in pieces: what there is no room for is taken all the same, so that everyone stays in step ---- */
+/* ---- bytes in pieces: without memory for them they are received all the same, so that everyone stays in step ---- */
 
 enum { PIECE = 1 << 14 }; /* small enough for the stack of any thread */
 
 static size_t piece_at(size_t at, size_t count) { return count - at < PIECE ? count - at : PIECE; }
 
-/* to: NULL: they are lost. From rank 0 they are broadcast */
+/* to: NULL: discarded. From rank 0 they are broadcast */
 static bool take_bytes(psdm_ranks *r, int from, unsigned char *to, size_t count) {
   unsigned char waste[PIECE];
   bool taken = true;
@@ -87,7 +87,7 @@ static bool send_reply(psdm_ranks *r, reply *p, const psdmp_parallel_bytes *answ
   return r->send(r->self, 0, p, sizeof *p) && give_bytes(r, answer->data, p->bytes);
 }
 
-/* the next question; its request has failed where there was no room; false: rank 0 is gone */
+/* the next question; its request has failed set when memory ran out; false: rank 0 is gone */
 static bool hear(psdm_ranks *r, question *q, psdmp_parallel_bytes *request) {
   if (!r->broadcast(r->self, q, sizeof *q)) return false;
   r->over = q->work == OVER;

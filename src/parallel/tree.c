@@ -1,8 +1,8 @@
-/* tree.c: sums whose order is that of a binary tree over the numbers of their parts.
+/* tree.c: sums in the order of a binary tree over the numbers of their parts.
  *
- * Neighbours 2k and 2k + 1 of a level become k of the next as soon as both are there. Whoever has a run of parts can
- * add up what belongs together in it and hand on what is left: the sums are the same ones, bit for bit. What has no
- * neighbour in the end is added from the right. */
+ * Neighbours 2k and 2k + 1 of a level become k of the next as soon as both exist. Whoever has a run of parts can add up
+ * its complete subtrees and pass on the rest: the sums are the same, bit for bit. Nodes without a neighbour at the end
+ * are added from the right. */
 #include "parallel/parallel.h"
 
 static psdm_status merge_last(psdmp_parallel_tree *t) {

@@ -1,8 +1,8 @@
-/* columns.c: what friction may be made of.
+/* columns.c: the columns of friction models.
  *
- * tanh(v/w): Coulomb friction that turns over smoothly. stop(x/w): z <- clip(z + dx/w, -1, 1), Coulomb friction that
- * depends on the way and not on the speed, and keeps its value at rest (Maxwell slip; Lampaert et al. 2002). Times
- * the load: friction of gears under torque. */
+ * tanh(v/w): Coulomb friction with a smooth reversal. stop(x/w): z <- clip(z + dx/w, -1, 1), Coulomb friction that
+ * depends on distance instead of speed, and keeps its value at rest (Maxwell slip; Lampaert et al. 2002). Times the
+ * load: friction of gears under torque. */
 #include <math.h>
 
 #include "parameters/parameters.h"

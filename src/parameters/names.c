@@ -1,5 +1,5 @@
-/* names.c: what parameter files, and the commands that make them, call estimators, kinematics, steps and numbers of
- * friction. */
+/* names.c: names of estimators, kinematics, steps and friction parameters in parameter files and the commands that make
+ * them. */
 #include <string.h>
 
 #include "parameters/parameters.h"
@@ -18,7 +18,7 @@ static const char *at(const char *const *names, int count, int index) {
   return index >= 0 && index < count ? names[index] : NULL;
 }
 
-/* -1: no such name */
+/* -1: unknown name */
 static int find(const char *const *names, int count, const char *name) {
   while (count > 0 && strcmp(names[count - 1], name) != 0) count--;
   return count - 1;

@@ -1,4 +1,4 @@
-/* parameters.c: what a calibration found, and how a robot takes it over. */
+/* parameters.c: the result of a calibration, and how a robot takes it over. */
 #include "psdm/parameters.h"
 
 #include <math.h>
@@ -82,7 +82,7 @@ static bool copy_fit(psdmp_base_arena *arena, const psdm_part_fit *from, int n, 
   return joint != NULL;
 }
 
-/* symmetric to the last bit, since a file has one triangle only */
+/* symmetric to the last bit, since a file only has one triangle */
 static bool copy_covariance(psdmp_base_arena *arena, const double *from, size_t wide, const double **to) {
   double *V = psdmp_base_arena_alloc(arena, (wide * wide + 1) * sizeof *V);
   for (size_t i = 0; i < wide && V; i++)
@@ -134,15 +134,15 @@ psdm_status psdm_parameters_from(const psdm_calibration *c, bool covariance, con
   return PSDM_OK;
 }
 
-/* ---- friction that a robot file can say ---- */
+/* ---- friction in the terms of a robot file ---- */
 
-/* the drive's friction while it slides steadily, at the mean load; position left out */
+/* the drive's friction in steady sliding, at the mean load; position left out */
 static double steady(const psdm_parameters *p, int drive, double v) {
   double sum = 0, load = p->load ? p->load[drive] : 0;
   for (int k = 0; k < p->columns[drive]; k++) {
     const psdm_column *c = &p->column[drive][k];
     if (c->kind >= PSDM_COLUMN_LINEAR) continue;
-    /* a way so long that every stop has given in */
+    /* a distance so long that every stop slides */
     psdmp_parameters_column_state state = {.any = true, .last = v > 0 ? -1e30 : 1e30};
     double value;
     psdmp_parameters_columns_at(&(psdmp_parameters_column){c->kind, c->width, c->load}, 1, 0, v, load, &state, &value);
@@ -156,7 +156,7 @@ enum { SPEEDS = 50 };
 /* the k-th tested speed: from a fiftieth of the drive's speed upwards */
 static double tested(const psdm_parameters *p, int drive, int k) { return p->speed[drive] * (k + 1) / SPEEDS; }
 
-/* least squares of what is odd in v by coulomb + viscous |v|, neither below zero */
+/* least squares of the odd part in v by coulomb + viscous |v|, neither below zero */
 static void fit_odd(const psdm_parameters *p, int drive, psdm_friction *f) {
   double one = 0, x = 0, xx = 0, y = 0, xy = 0;
   for (int k = 0; k < SPEEDS; k++) {
@@ -215,7 +215,7 @@ psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot
   return status;
 }
 
-/* the base parameter that the whole set pi gives: its formula, and what its terms are at most */
+/* the base parameter from the whole set pi: its formula, and the size of its terms */
 static double by_formula(const psdm_model *m, int j, const double *pi, double *size) {
   double sum = 0;
   *size = 0;
@@ -229,26 +229,26 @@ static double by_formula(const psdm_model *m, int j, const double *pi, double *s
 
 psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *r, const char *file, int line,
                                    psdm_error *error) {
-  const double rounded = 1e-4; /* by hand, in either of them */
+  const double rounded = 1e-4; /* rounding by hand, in either of them */
   psdm_model *model;
   psdm_status status = psdm_parameters_model(r, r->arena.allocator, &model, error);
   if (status) return status;
-  bool same = psdm_model_l(model) == p->base; /* else gravity is another, and pi alone speaks */
+  bool same = psdm_model_l(model) == p->base; /* else gravity differs, and only pi counts */
   for (int j = 0; j < p->base && same; j++) same = strcmp(p->theta[j].name, psdm_model_base_name(model, j)) == 0;
   for (int j = 0; j < p->base && same && !status; j++) {
     double size, value = by_formula(model, j, p->pi, &size);
     if (!(fabs(value - p->theta[j].value) <= rounded * size))
       status =
           psdmp_base_fail(error, PSDM_E_PARSE, file, line, 0,
-                          "theta and pi do not agree: %s is %.6g, and %.6g by pi; without the key 'pi' theta is taken",
+                          "theta and pi do not agree: %s is %.6g, and %.6g by pi; without the key 'pi' theta is used",
                           p->theta[j].name, p->theta[j].value, value);
   }
   psdm_model_free(model);
   return status;
 }
 
-/* a drive's friction and torque constant are those of the joint of its number; what no step has found stays the
- * robot's own */
+/* a drive's friction and torque constant go to the joint of the same number; what no step has found stays the robot's
+ * own */
 static void set_drives(const psdm_parameters *p, psdm_robot *r) {
   for (int j = 0; j < r->joints; j++) {
     int q = r->joint[j].q;

@@ -1,4 +1,4 @@
-/* parameters.h: what the files of a calibration's result share. Private to the library. */
+/* parameters.h: shared by the files about a calibration's result. Private to the library. */
 #ifndef PSDMP_PARAMETERS_H
 #define PSDMP_PARAMETERS_H
 
@@ -6,11 +6,11 @@
 #include "psdm/model.h"
 #include "psdm/parameters.h"
 
-/* Directions of the parameters that give less torque than this, relative, are regrouped where parameters are
- * identified: no log can tell them, and what they change is as small as what a model may be off. */
+/* Directions of the parameters that give less torque than this, relative, are regrouped for identification: no log can
+ * determine them, and their effect is as small as a model's accepted error. */
 #define PSDMP_PARAMETERS_PHYSICAL_RANK 1e-9
 
-/* The base parameters of a robot without its file's assumptions, as they are identified. */
+/* The base parameters of a robot without its file's assumptions, as used for identification. */
 psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model,
                                    psdm_derive_info *info, psdm_error *error);
 
@@ -23,7 +23,7 @@ typedef struct psdmp_parameters_column {
   int load;
 } psdmp_parameters_column;
 
-/* Memory of stop operators of one drive's columns between rows. */
+/* Memory of one drive's stop operators between rows. */
 typedef struct psdmp_parameters_column_state {
   double last, z[PSDMP_PARAMETERS_MOST_COLUMNS];
   bool any;
@@ -32,10 +32,10 @@ typedef struct psdmp_parameters_column_state {
 /* Values of columns at one row; load: |rigid torque| of the drive. */
 void psdmp_parameters_columns_at(const psdmp_parameters_column *column, int count, double x, double v, double load,
                                  psdmp_parameters_column_state *state, double *value);
-/* at position 0 and a speed that has been steady for long: a stop slides by then */
+/* at position 0 and a speed that has been steady for long, so that stops slide */
 double psdmp_parameters_column_steady(const psdmp_parameters_column *column, double v, double load);
 
-enum { PSDMP_PARAMETERS_COVARIANCE_MOST = 600 }; /* rows of a covariance that a file still holds */
+enum { PSDMP_PARAMETERS_COVARIANCE_MOST = 600 }; /* most rows of a covariance in a file */
 
 /* The public part and its memory. */
 struct psdmp_parameters {
@@ -46,26 +46,26 @@ struct psdmp_parameters {
 /* NULL: out of memory. */
 psdm_parameters *psdmp_parameters_new(const psdm_allocator *allocator);
 
-/* Whether they were found for a robot of these kinematics. */
+/* Whether they were found for a robot with these kinematics. */
 psdm_status psdmp_parameters_match(const psdm_parameters *p, const psdm_robot *robot, psdm_error *error);
 
-/* Whether the base parameters are this robot's own, all of them: gravity in another direction makes others. */
+/* Whether the base parameters are exactly this robot's: gravity in another direction gives others. */
 psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line,
                                       psdm_error *error);
 
-/* Whether theta is what pi gives, where both are there and the base parameters are this robot's own. PSDM_E_PARSE:
- * one of them was changed. */
+/* Whether theta agrees with pi, if both are present and the base parameters are this robot's own. PSDM_E_PARSE: one of
+ * them was changed. */
 psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line,
                                    psdm_error *error);
 
 /* Rows of the covariance. */
 int psdmp_parameters_wide(const psdm_parameters *p);
 
-/* The numbers of psdm_friction in their order, and what a file calls them. */
+/* The numbers of psdm_friction in their order, and their names in files. */
 double *psdmp_parameters_lugre_number(psdm_friction *friction, int which);
 extern const char *const psdmp_parameters_lugre_key[PSDM_FRICTION_NUMBERS];
 
-/* PSDM_E_MISSING, with the step that would show it, while a base parameter is not known. */
+/* PSDM_E_MISSING, with the step that would determine it, while a base parameter is unknown. */
 psdm_status psdmp_parameters_shown(const psdm_parameters *p, psdm_error *error);
 
 #endif

@@ -20,8 +20,8 @@ struct psdm_predictor {
   psdmp_parameters_column_state *state; /* (n) */
   double *Y, *value;                    /* (n x standard); the most columns of a drive */
   double *x, *v, *f, *motor, *joint;    /* (n) the drives' positions, speeds, loads; scratch */
-  double *z, *before;                   /* (n) bristles' deflection, and the drives' speeds, at the row before */
-  double interval;                      /* s between rows; 0: unknown, bristles are as at a steady speed */
+  double *z, *before;                   /* (n) bristle deflection, and the drives' speeds, at the previous row */
+  double interval;                      /* s between rows; 0: unknown, bristles are in steady state */
   bool fresh;                           /* no row yet */
 };
 
@@ -87,8 +87,8 @@ void psdm_predictor_begin(psdm_predictor *o) {
 
 void psdm_predictor_rate(psdm_predictor *o, double rate) { o->interval = rate > 0 && isfinite(rate) ? 1 / rate : 0; }
 
-/* Y times base parameters, those of the load or the parameters' own; times the full ones where they are known, which
- * hold at any gravity */
+/* Y times base parameters, those of the load or the parameters' own; or times the full ones if known, which hold for
+ * any gravity */
 static void rigid(const psdm_predictor *o, bool load, double *tau) {
   const psdm_parameters *p = o->p;
   bool full = p->pi && !load;
@@ -100,7 +100,7 @@ static void rigid(const psdm_predictor *o, bool load, double *tau) {
   }
 }
 
-/* drives' quantities, seen from their joints: motors' through the gears */
+/* drives' quantities from the joints': motors' through the gears */
 static void drives_from_joints(const psdm_predictor *o, const double *joint, bool torque, double *drive) {
   if (torque) psdm_robot_motor_torque(o->robot, joint, o->motor);
   else psdm_robot_joint_to_motor(o->robot, joint, o->motor);
@@ -115,8 +115,8 @@ static double column_torque(psdm_predictor *o, int i) {
   return sum;
 }
 
-/* bristles along the straight line from the last row's speed to this one's; at a first row they are bent as by a
- * long way at its speed, so unbent at rest */
+/* bristles along the straight line from the last row's speed to this one's; at a first row in steady sliding, so
+ * undeflected at rest */
 static double bristle_torque(psdm_predictor *o, int i) {
   const psdm_friction *f = &o->p->lugre[i];
   const double t[2] = {0, o->interval}, v[2] = {o->before[i], o->v[i]};

@@ -39,7 +39,7 @@ static psdm_status expected(const reader *r, const psdmp_document_node *node, co
 
 /* ---- maps and numbers ---- */
 
-/* the nodes under known keys, NULL where absent; the first `needed` must be there */
+/* finds the nodes of known keys, NULL where absent; the first `needed` are required */
 static psdm_status take(const reader *r, const psdmp_document_node *node, const char *what, const char *const *key,
                         int count, int needed, const psdmp_document_node **found) {
   memset(found, 0, (size_t)count * sizeof *found);
@@ -63,7 +63,7 @@ static psdm_status take(const reader *r, const psdmp_document_node *node, const 
   return PSDM_OK;
 }
 
-/* a number, or YAML's words for what is none */
+/* a number, or YAML's words for non-finite ones */
 static psdm_status number(const reader *r, const psdmp_document_node *node, double *x) {
   static const struct {
     const char *word;
@@ -75,7 +75,7 @@ static psdm_status number(const reader *r, const psdmp_document_node *node, doub
   return expected(r, node, "a decimal number");
 }
 
-/* one that a torque is computed with */
+/* a number used to compute torques */
 static psdm_status finite(const reader *r, const psdmp_document_node *node, double *x) {
   psdm_status status = number(r, node, x);
   return status || isfinite(*x) ? status : expected(r, node, "a finite number");
@@ -111,7 +111,7 @@ static psdm_status read_robot(const reader *r, const psdmp_document_node *node) 
   if (found[0]->kind != PSDMP_DOCUMENT_SCALAR) return expected(r, found[0], "a name");
   r->p->robot = psdmp_base_arena_text(r->arena, found[0]->text, found[0]->length);
   if (!r->p->robot) return psdmp_base_no_memory(r->file, r->error);
-  if (!found[1]) return PSDM_OK; /* an old or handmade file: whoever reads it is told */
+  if (!found[1]) return PSDM_OK; /* an old or handmade file: the caller warns */
   if (found[1]->kind != PSDMP_DOCUMENT_SCALAR ||
       !psdmp_robot_fingerprint_read(found[1]->text, found[1]->length, &r->p->kinematics))
     return expected(r, found[1], "a fingerprint of sixteen hexadecimal digits");
@@ -121,7 +121,7 @@ static psdm_status read_robot(const reader *r, const psdmp_document_node *node) 
   psdmp_base_quote(psdm_robot_name(r->robot), strlen(psdm_robot_name(r->robot)), own, sizeof own);
   return psdmp_base_fail(r->error, PSDM_E_ROBOT, r->file, found[1]->line, found[1]->column,
                          "the parameters were found for robot '%s', whose kinematics (%.16s) are not those of '%s' "
-                         "(%s); without the key 'kinematics' they are taken all the same",
+                         "(%s); without the key 'kinematics' they are accepted anyway",
                          name, found[1]->text, own,
                          psdmp_robot_fingerprint_text(psdm_robot_fingerprint(r->robot), hash));
 }
@@ -139,7 +139,7 @@ static psdm_status read_truth(const reader *r, const psdmp_document_node *node, 
   return known ? PSDM_OK : expected(r, node, "true or false");
 }
 
-/* a number that steps may not have shown yet */
+/* a number that steps may not have determined yet */
 static psdm_status finite_or_nan(const reader *r, const psdmp_document_node *node, double *x) {
   psdm_status status = number(r, node, x);
   return status || !isinf(*x) ? status : expected(r, node, "a finite number or .nan");
@@ -317,7 +317,7 @@ static psdm_status read_covariance(const reader *r, const psdmp_document_node *n
   return status;
 }
 
-/* ---- what only steps find ---- */
+/* ---- found by steps only ---- */
 
 static psdm_status read_steps(const reader *r, const psdmp_document_node *node) {
   if (node->kind != PSDMP_DOCUMENT_LIST) return expected(r, node, "a list of steps");
@@ -416,7 +416,7 @@ static psdm_status find_known(const reader *r) {
   return known ? PSDM_OK : psdmp_base_no_memory(r->file, r->error);
 }
 
-/* ---- the whole ---- */
+/* ---- all together ---- */
 
 enum {
   FORMAT,
@@ -445,11 +445,11 @@ static const char *const file_keys[KEYS] = {
     "format",   "robot", "theta", "speed",     "route", "sigma",    "choices", "errors", "covariance", "estimator",
     "friction", "pi",    "load",  "mean_load", "steps", "currents", "motors",  "lugre",  "tool",       "step_errors"};
 
-/* a file is of one route: keys of the other do not belong into it, and some of its own must be there */
+/* a file belongs to one route: keys of the other are errors, and some of its own are required */
 static psdm_status check_route(reader *r, const psdmp_document_node *root, const psdmp_document_node *const *found) {
   static const struct {
     const char *route;
-    int first, end, needed[6]; /* its own keys, and those that must be there */
+    int first, end, needed[6]; /* its own keys, and the required ones */
   } routes[] = {{"oneshot", ESTIMATOR, STEPS, {ESTIMATOR, FRICTION, KEYS}},
                 {"steps", STEPS, KEYS, {STEPS, CURRENTS, MOTORS, LUGRE, COVARIANCE, KEYS}}};
   const psdmp_document_node *node = found[ROUTE];
@@ -486,7 +486,7 @@ static psdm_status read_oneshot(const reader *r, const psdmp_document_node *cons
 
 static psdm_status read_route(const reader *r, const psdmp_document_node *const *found) {
   psdm_parameters *p = r->p;
-  p->estimator = PSDM_ESTIMATOR_WLS; /* what the linear steps are */
+  p->estimator = PSDM_ESTIMATOR_WLS; /* as in the linear steps */
   psdm_status status = psdmp_parameters_complete(p, r->robot, r->file, found[THETA]->line, r->error);
   if (!status) status = find_known(r);
   if (!status) status = read_steps(r, found[STEPS]);
@@ -521,7 +521,7 @@ static psdm_status read_all(reader *r, const psdmp_document_node *root) {
 psdm_status psdm_parameters_parse(const char *text, size_t length, const char *name, const psdm_robot *robot,
                                   const psdm_allocator *allocator, psdm_parameters **out, psdm_error *error) {
   *out = NULL;
-  psdmp_base_arena arena = {.allocator = allocator}; /* of the tree, which goes */
+  psdmp_base_arena arena = {.allocator = allocator}; /* of the tree, which is freed */
   psdmp_document_node *root;
   psdm_parameters *p = psdmp_parameters_new(allocator);
   if (!p) return psdmp_base_no_memory(name, error);

@@ -1,4 +1,4 @@
-/* steps.c: what an arm that was calibrated in steps leaves for a file. */
+/* steps.c: the result of a calibration in steps, for a file. */
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static int tool_link(const psdm_robot *robot) {
   return joint < 0 ? psdm_robot_links(robot) - 1 : psdm_robot_joint(robot, joint)->link;
 }
 
-/* K pi_tool: what the tool adds to each base parameter, by their formulas */
+/* K pi_tool: the tool's contribution to each base parameter, by their formulas */
 static void add_tool(const psdm_robot *robot, const psdm_model *model, const double *tool, psdm_estimate *theta) {
   int link = tool_link(robot);
   for (int j = 0; j < psdm_model_l(model); j++)
@@ -76,7 +76,7 @@ static psdm_status take_theta(const psdm_steps *s, psdm_parameters *p, psdm_erro
   return status;
 }
 
-/* ---- friction, motors, figures ---- */
+/* ---- friction, motors, fit figures ---- */
 
 /* no columns: a drive's friction is LuGre's */
 static bool take_friction(const psdm_steps *s, psdm_parameters *p) {
@@ -141,7 +141,7 @@ static bool take_figures(const psdm_steps *s, psdm_parameters *p) {
          copy(arena, &p->sigma, last < 0 ? NULL : s->step[last].sigma, s->n);
 }
 
-/* symmetric to the last bit, since a file has one triangle only */
+/* symmetric to the last bit, since a file only has one triangle */
 static bool take_covariance(const psdm_steps *s, psdm_parameters *p) {
   long wide = s->numbers;
   double *V = PSDMP_BASE_NEW(&p->internal->arena, wide * wide, double);
@@ -156,7 +156,7 @@ static bool take_numbers(const psdm_steps *s, psdm_parameters *p) {
   const char *name = psdm_robot_name(s->robot);
   p->robot = psdmp_base_arena_text(arena, name, strlen(name));
   p->kinematics = psdm_robot_fingerprint(s->robot);
-  p->estimator = PSDM_ESTIMATOR_WLS; /* what the linear steps are */
+  p->estimator = PSDM_ESTIMATOR_WLS; /* as in the linear steps */
   p->n = s->n, p->links = psdm_robot_links(s->robot), p->base = s->base, p->standard = s->standard;
   p->rate = s->rate;
   p->currents = s->currents;

@@ -1,10 +1,10 @@
-/* write.c: what a calibration found, as YAML. */
+/* write.c: the result of a calibration, as YAML. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "parameters/parameters.h"
 
-/* YAML's own words for what is no finite number */
+/* YAML's own words for non-finite numbers */
 static void put(psdm_output *out, const char *before, double x) {
   psdm_output_text(out, before);
   if (isfinite(x)) psdm_output_number(out, x);
@@ -17,7 +17,7 @@ static void put_list(psdm_output *out, const char *before, const double *x, int 
   psdm_output_text(out, after);
 }
 
-/* quoted; what YAML has no room for becomes a question mark, since a name is only for the reader */
+/* quoted; characters that YAML cannot hold become question marks, since a name is only for the reader */
 static void put_name(psdm_output *out, const char *name) {
   psdm_output_text(out, "\"");
   for (const char *c = name; *c; c++) {
@@ -76,7 +76,7 @@ static void write_fit(const psdm_part_fit *fit, int n, const char *name, psdm_ou
   write_joints(fit->joint, n, out);
 }
 
-/* steps have chosen nothing; their rate is what a predictor begins with */
+/* steps choose nothing; their rate is a predictor's initial one */
 static void write_choices(const psdm_parameters *p, psdm_output *out) {
   if (p->lugre) {
     put(out, "choices: {rate: ", p->rate);
@@ -98,7 +98,7 @@ static void write_full(const psdm_parameters *p, psdm_output *out) {
   put_list(out, "  drives: [", p->pi + 10L * p->links, p->standard - 10 * p->links, "]\n");
 }
 
-/* ---- what only steps find ---- */
+/* ---- found by steps only ---- */
 
 static void write_steps(const psdm_parameters *p, psdm_output *out) {
   psdm_output_text(out, "route: steps\nsteps: [");

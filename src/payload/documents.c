@@ -1,4 +1,4 @@
-/* documents.c: the types of a load as a document. */
+/* documents.c: the document types of a load. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_inertia_pairs, PSDM_INERTIA_PAIRS, NULL, "A matrix of inertia")

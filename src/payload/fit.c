@@ -109,7 +109,7 @@ static void fill_rest(fitting *f) {
   for (int row = f->N - 1; row >= 0; row--) {
     double sum = f->G[row * wide + f->W];
     for (int k = row + 1; k < f->W; k++) sum -= f->G[row * wide + k] * f->y[k];
-    f->y[row] = sum / f->G[row * wide + row]; /* its ridge is in it: not zero */
+    f->y[row] = sum / f->G[row * wide + row]; /* includes its ridge: not zero */
   }
 }
 
@@ -190,12 +190,12 @@ static psdm_status set_triangle(fitting *f, const double P[100]) {
     for (int k = row; k < 10; k++) f->X[(long)row * W + f->N + k] = root[10 * k + row];
   psdmp_linalg_factor_add(W, f->T, 10, f->X, f->scratch);
   memcpy(f->Z, f->T, (size_t)W * (size_t)W * sizeof *f->Z);
-  /* by columns it is the transpose, and stays it */
+  /* column-major it is the transpose, and remains so */
   return LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', W, f->Z, W) ? PSDM_E_SINGULAR : PSDM_OK;
 }
 
-/* block b in the coordinates T y: M = Z^T X^T X Z, whose eigenvalues are its share of all that is known, and the
- * gradient g = Z^T X^T (X y - r) */
+/* block b in the coordinates T y: M = Z^T X^T X Z, whose eigenvalues are its share of the information, and the gradient
+ * g = Z^T X^T (X y - r) */
 static void block_of(fitting *f, int b) {
   const psdmp_payload *p = f->p;
   int W = f->W;
@@ -213,8 +213,8 @@ static void block_of(fitting *f, int b) {
   }
 }
 
-/* V += (B - 1)/B sum of s_b s_b^T, s_b = (H - keep H_b)^-1 (g_b - mean): the jackknife over blocks, as
- * psdmp_fit_sandwich has it */
+/* V += (B - 1)/B sum of s_b s_b^T, s_b = (H - keep H_b)^-1 (g_b - mean): the jackknife over blocks, as in
+ * psdmp_fit_sandwich */
 static bool add_scatter(fitting *f) {
   const psdmp_payload *p = f->p;
   int W = f->W, blocks = 0;
@@ -241,8 +241,8 @@ static bool add_scatter(fitting *f) {
   return true;
 }
 
-/* V = scatter + C (Hessian of what is no data) C; share: of the pull to the compact body, or, where there is none,
- * of what stands in for no knowledge at all, in a doubt without scatter. C: ten rows of Z Z^T. */
+/* V = scatter + C (Hessian of all but the data) C; share: of the pull to the compact body, or without one, of the tiny
+ * Hessian, in an uncertainty without scatter. C: ten rows of Z Z^T. */
 static psdm_status set_doubt(fitting *f, const double P[100], bool pulled) {
   int W = f->W, N = f->N;
   double held[100];
@@ -271,7 +271,7 @@ static psdm_status set_doubt(fitting *f, const double P[100], bool pulled) {
   return PSDM_OK;
 }
 
-/* 1e-10 of what the rows say of pi when all else is free, and something where they say nothing but rounding */
+/* 1e-10 of the rows' information on pi with all else free, and a minimum where they contain only rounding */
 static void next_to_nothing(const fitting *f, double P[100]) {
   memset(P, 0, 100 * sizeof *P);
   for (int k = 0; k < 10; k++) {
@@ -332,9 +332,10 @@ static void tell_drift(psdmp_payload *p) {
   }
   if (worst < 0) return;
   const double *c = p->drifted + PSDMP_PAYLOAD_DRIFTS * worst;
-  psdmp_payload_remark(
-      p, "drift since the calibration, largest beside its noise at drive %d: offset %.3g, Coulomb %+.3g, viscous %+.3g",
-      worst + 1, c[0], c[1], c[2]);
+  psdmp_payload_remark(p,
+                       "drift since the calibration, largest relative to its noise at drive %d: offset %.3g, Coulomb "
+                       "%+.3g, viscous %+.3g",
+                       worst + 1, c[0], c[1], c[2]);
 }
 
 static void set_answer(fitting *f) {

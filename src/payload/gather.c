@@ -32,7 +32,7 @@ static void scale(const psdmp_payload *p, long rows, double *tau) {
   for (long k = 0; k < rows && (p->currents || factors); k++, tau += e->n) {
     double own[PSDM_CALIBRATE_JOINTS];
     memcpy(own, tau, (size_t)e->n * sizeof *own);
-    /* as they were before rows were taken for joints' torques */
+    /* as before rows were converted to joints' torques */
     if (p->currents) psdmp_identify_run_to_joints(&p->run, tau, own);
     for (int i = 0; i < e->n; i++) tau[i] = isfinite(e->torque_constant[i]) ? own[i] * e->torque_constant[i] : own[i];
   }
@@ -109,8 +109,8 @@ psdm_status psdmp_payload_walk(psdmp_payload *p, const psdmp_payload_visitor *vi
 
 /* ---- uncertain calibration numbers ---- */
 
-/* numbers of the calibration that rows of drive i hang on: of steps its torque constant and theta (friction's eight
- * are not linear), else theta and its columns */
+/* numbers of the calibration that affect rows of drive i: for steps its torque constant and theta (friction's eight are
+ * not linear), else theta and its columns */
 static bool set_places(psdmp_payload *p, int i, int *first_column, bool doubts) {
   const psdm_parameters *e = p->empty;
   psdmp_payload_columns *c = &p->columns[i];
@@ -125,7 +125,7 @@ static bool set_places(psdmp_payload *p, int i, int *first_column, bool doubts) 
   return true;
 }
 
-/* standard deviations if there is no covariance: a weaker statement */
+/* standard deviations without a covariance: a weaker bound */
 static double doubt_of(const psdm_parameters *e, int wide, int a, int b) {
   int column = a - e->base, i = 0;
   if (e->covariance) return e->covariance[(long)a * wide + b];
@@ -139,7 +139,7 @@ static double doubt_of(const psdm_parameters *e, int wide, int a, int b) {
  * digits */
 static psdm_status set_root(psdmp_payload *p, int wide, psdm_error *error) {
   const psdm_parameters *e = p->empty;
-  double factor = p->options->empty_files ? 100 : 1; /* as payload_priv.h has it */
+  double factor = p->options->empty_files ? 100 : 1; /* as in payload_priv.h */
   int m = p->doubted;
   double *V = psdmp_base_alloc(p->run.allocator, (size_t)m * (size_t)m * sizeof *V),
          *sd = PSDMP_BASE_NEW(&p->arena, m, double), *value = PSDMP_BASE_NEW(&p->arena, m, double);
@@ -169,7 +169,7 @@ static psdm_status set_root(psdmp_payload *p, int wide, psdm_error *error) {
                          "the covariance of the empty robot's parameters has no eigenvalues: it is not finite");
 }
 
-/* Coulomb friction drifts in the shape that it was found in */
+/* Coulomb friction drifts in its identified shape */
 static psdmp_parameters_column shape_of(const psdm_parameters *e, int i) {
   for (int k = 0; k < e->columns[i] && !e->lugre; k++) {
     const psdm_column *c = &e->column[i][k];
@@ -182,7 +182,7 @@ static psdmp_parameters_column shape_of(const psdm_parameters *e, int i) {
 psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error) {
   const psdm_parameters *e = p->empty;
   int n = e->n, columns = 0;
-  /* of standard deviations alone only a log without the load makes something */
+  /* standard deviations alone are useful only with a log without the load */
   bool doubts = e->covariance || (p->options->empty_files && !e->lugre);
   p->columns = PSDMP_BASE_NEW(&p->arena, n, psdmp_payload_columns),
   p->coulomb = PSDMP_BASE_NEW(&p->arena, n, psdmp_parameters_column), p->square = PSDMP_BASE_NEW(&p->arena, n, double),
@@ -209,8 +209,8 @@ psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error) {
 
 typedef struct gathering {
   psdmp_payload *p;
-  psdm_predictor *empty, *loaded;   /* loaded: whose friction is taken in logs with the load; NULL: the empty one's */
-  psdmp_parameters_column **column; /* (n) the calibrated friction's */
+  psdm_predictor *empty, *loaded;                 /* loaded: for friction in logs with the load; NULL: use empty */
+  psdmp_parameters_column **column;               /* (n) of the calibrated friction */
   psdmp_parameters_column_state *state, *coulomb; /* (n) */
   double *scratch, *Y, *A;                        /* Y (n x base) on the drives' side; A (n x 10) */
   double *tau, *friction, *rest, *value;          /* (n); value: the most columns */

@@ -7,11 +7,11 @@
 #include "linalg/linalg.h"
 #include "robot/robot.h"
 
-/* most passes, if friction depends on the load: each pass uses the load of the one before, and its error shrinks by
- * friction's share of the torque */
+/* most passes, if friction depends on the load: each pass uses the previous load, and its error shrinks by friction's
+ * share of the torque */
 enum { PASSES = 12 };
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 static psdm_status check(const psdm_robot *robot, const psdm_parameters *e, const psdm_payload_options *o,
                          psdm_error *error) {
@@ -189,8 +189,8 @@ static void tell_fit(psdmp_payload *p) {
                             "and without it swapped?");
   if (p->answer.global_after > much)
     psdmp_payload_remark(p,
-                         "%.0f %% of the torque is not met with the load: these logs and parameters are not of one "
-                         "robot, or not in one unit",
+                         "%.0f %% of the torque is not explained with the load: logs and parameters are of different "
+                         "robots or in different units",
                          100 * p->answer.global_after);
 }
 

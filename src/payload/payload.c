@@ -1,8 +1,8 @@
 /* payload.c: effect of a load: ten numbers of one link, and so every base parameter with them in its formula.
  *
- * Rule of change (De Luca, Robotics 2, "Adding a payload to the robot"): about the same frame mass, first moments
- * and inertia of link and load add up, in any convention of frames: pi_n -> pi_n + pi_L. With theta = K pi this is
- * theta -> theta + L pi_L, L the columns of K that belong to the link. */
+ * Effect (De Luca, Robotics 2, "Adding a payload to the robot"): about the same frame mass, first moments and inertia
+ * of link and load add up, in any convention of frames: pi_n -> pi_n + pi_L. With theta = K pi this is theta -> theta +
+ * L pi_L, L the columns of K that belong to the link. */
 #include "psdm/payload.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 /* ---- a load as numbers ---- */
 
-/* [|c|^2 1 - c c^T], xx xy xz yy yz zz: what a unit mass at c adds to the inertia about the origin */
+/* [|c|^2 1 - c c^T], xx xy xz yy yz zz: the inertia about the origin of a unit mass at c */
 static void point_inertia(const double c[3], double out[6]) {
   static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
   double square = c[0] * c[0] + c[1] * c[1] + c[2] * c[2];
@@ -30,7 +30,7 @@ bool psdm_load_from_standard(const double pi[10], psdm_load *load) {
   load->mass = pi[0];
   for (int k = 0; k < 3; k++) load->com[k] = pi[0] > 0 ? pi[1 + k] / pi[0] : NAN;
   point_inertia(load->com, point);
-  for (int k = 0; k < 6; k++) load->inertia[k] = pi[4 + k] - pi[0] * point[k]; /* NAN where com is */
+  for (int k = 0; k < 6; k++) load->inertia[k] = pi[4 + k] - pi[0] * point[k]; /* NAN if com is */
   return pi[0] > 0;
 }
 
@@ -78,11 +78,11 @@ psdm_status psdmp_payload_mount_find(const psdm_robot *robot, int joint, psdmp_p
   psdmp_base_quote(link->name, strlen(link->name), name, sizeof name);
   if (link->body < 0)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0,
-                           "link '%s' is fixed to the base: no torque feels what it carries", name);
+                           "link '%s' is fixed to the base: a load on it changes no torque", name);
   const psdmp_robot_body *body = &r->body[link->body];
   psdmp_robot_pose back = psdmp_robot_pose_inverse(&r->link[body->index].frame),
                    place = psdmp_robot_pose_product(&back, &link->frame);
-  if (joint == body->index) place = psdmp_robot_pose_identity(); /* to the last bit */
+  if (joint == body->index) place = psdmp_robot_pose_identity(); /* exact to the last bit */
   mount->joint = joint, mount->link = body->number;
   for (int k = 0; k < 10; k++) {
     double one[10] = {0}, moved[10];
@@ -175,8 +175,8 @@ static psdm_status check_map(const psdm_robot *robot, const psdmp_payload_mount 
   psdmp_base_arena_free(&arena);
   if (!status && !holds)
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0,
-                             "the model's parameters are no formulas that a load fits into: it needs the standard "
-                             "basis of this robot, and no assumptions that the load breaks");
+                             "the model's parameters are not formulas that a load can be added to: the standard basis "
+                             "of this robot, without assumptions that the load violates, was expected");
   return status;
 }
 

@@ -1,23 +1,22 @@
-/* payload_priv.h: what the files of the payload share. Private to the library.
+/* payload_priv.h: shared by the files of the payload. Private to the library.
  *
- *   payload.c             a load as numbers, on a link, in theta, on a robot
- *   payload_parameters.c  the parameter file of the loaded robot
- *   payload_gather.c      rows of logs with and without the load as triangular factors
- *   payload_fit.c         the load and its uncertainty from these
- *   payload_identify.c    the iteration
+ *   payload.c     a load as numbers, on a link, in theta, on a robot
+ *   parameters.c  the parameter file of the loaded robot
+ *   gather.c      rows of logs with and without the load as triangular factors
+ *   fit.c         the load and its uncertainty from these
+ *   identify.c    the iteration
  *
  * The remaining torque of the drives after the calibrated parameters of the empty robot is
  *
  *   r = A pi_L + D d + F c + noise
  *
  * A: columns of the link that carries the load, zero in logs without it. D d: the error of the calibrated parameters, d
- * = S u, S S^T their covariance and u of variance one: the calibration's errors are estimated beside the load, with
- * its covariance as a prior. F c: friction and offset that have drifted since.
+ * = S u, S S^T their covariance and u of variance one: the calibration's errors are estimated together with the load,
+ * with its covariance as a prior. F c: friction and offset that have drifted since.
  *
  * With logs without the load the prior is made a hundred times as wide, so that they determine d. As A = D L, only the
- * difference of
- * two logs of one motion then depends on the load, and errors of the model, in the
- * span of D or not, cancel. Uncertainty is by blocks of time, the same share of both. */
+ * difference of two logs of one motion then depends on the load, and errors of the model, in the span of D or not,
+ * cancel. Uncertainty is by blocks of time, the same share of both. */
 #ifndef PSDMP_PAYLOAD_PRIV_H
 #define PSDMP_PAYLOAD_PRIV_H
 
@@ -47,14 +46,14 @@ void psdmp_payload_mount_map(const psdmp_payload_mount *mount, const psdm_model 
 void psdmp_payload_load_doubt(const psdm_load *load, const double covariance[100], double *mass, double com[3],
                               double inertia[6]);
 
-/* ---- payload_gather.c ---- */
+/* ---- gather.c ---- */
 
 enum { PSDMP_PAYLOAD_DRIFTS = 3 }; /* offset, Coulomb, viscous */
 
 /* Columns of one drive's rows: uncertain numbers, drift, load, torque. */
 typedef struct psdmp_payload_columns {
   int doubts, drifts, width; /* width: doubts + drifts + 10 + 1 */
-  int *place;                /* (doubts) number of each among all that are doubted */
+  int *place;                /* (doubts) number of each among all uncertain ones */
 } psdmp_payload_columns;
 
 typedef struct psdmp_payload {
@@ -62,7 +61,7 @@ typedef struct psdmp_payload {
   psdmp_base_arena arena;
   const psdm_robot *robot;
   const psdm_parameters *empty;
-  psdm_parameters *loaded;             /* with the load as it is known so far; NULL: not yet */
+  psdm_parameters *loaded;             /* with the load found so far; NULL: not yet */
   const psdm_payload_options *options; /* during identification */
   psdm_calibrate_options logs;         /* all files, those with the load first */
   int files;                           /* with the load */
@@ -97,15 +96,15 @@ typedef struct psdmp_payload_row {
   const unsigned char *bad;        /* (n) */
   const double *q, *qd, *qdd;      /* (n) joints */
   const double *x, *v, *tau, *raw; /* (n) drives */
-  const double *friction;          /* (n) drives: LuGre's, filtered as tau is; NULL: the predictor's own counts */
+  const double *friction;          /* (n) drives: LuGre's, filtered like tau; NULL: use the predictor's */
 } psdmp_payload_row;
 
 typedef struct psdmp_payload_visitor {
-  /* a segment begins: friction forgets */
+  /* a segment starts: reset friction */
   void (*begin)(void *user, int segment);
   psdm_status (*row)(void *user, const psdmp_payload_row *row, bool *stop, psdm_error *error);
   void *user;
-  /* for progress; NULL: it is not asked */
+  /* for progress; NULL: no progress */
   const char *doing;
 } psdmp_payload_visitor;
 
@@ -125,7 +124,7 @@ psdm_status psdmp_payload_gather(psdmp_payload *p, psdm_error *error); /* fills 
 /* Whether drive i moves enough at this row to be fitted and judged. */
 bool psdmp_payload_moves(const psdmp_payload *p, const psdmp_payload_row *row, int drive);
 
-/* ---- payload_fit.c ---- */
+/* ---- fit.c ---- */
 
 /* Sets the result's load, its uncertainty, sigma and drifted. */
 psdm_status psdmp_payload_fit(psdmp_payload *p, psdm_error *error);

@@ -1,4 +1,4 @@
-/* documents.c: the types of a planned motion as a document. */
+/* documents.c: the document types of a planned motion. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_path_profile, PSDM_PATH_PROFILE, NULL, "The path parameter along a path")

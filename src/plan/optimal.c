@@ -1,4 +1,4 @@
-/* optimal.c: optimal motions from rest to rest: limits, beginning, solution, finer grids, answer. */
+/* optimal.c: optimal motions from rest to rest: limits, initial guess, solution, refined grids, answer. */
 #include "psdm/optimal.h"
 
 #include <math.h>
@@ -11,28 +11,28 @@
 enum {
   NODES = 20,
   MOST_NODES = 10000,
-  PARTS = 64, /* cubic pieces of the answer for each of the program's */
-  /* quintic ones in all: fewer are too coarse for the fourth derivative, more lose it to rounding */
+  PARTS = 64, /* cubic pieces of the answer per piece of the program, */
+  /* and quintic ones in total: fewer are too coarse for the fourth derivative, more lose it to rounding */
   ROWS_ELASTIC = 640,
   /* parts of a piece where the answer is checked: the ends of its cubic pieces, where accelerations are largest, and
-   * between them */
+   * midpoints */
   FINE = 2 * PARTS,
   GUESS_POINTS = 40,
   ITERATIONS = 1000,
   STILL = 8,
   REFINEMENTS = 3,
   TIGHTENINGS = 2,
-  EASE = 64,    /* times its own width is what dry friction begins with, */
-  EASE_STEP = 4 /* and so many times less each time */
+  EASE = 64,    /* initial factor on the width of dry friction, */
+  EASE_STEP = 4 /* divided by this in each round */
 };
 
 static const double seconds_allowed = 300, tolerance_asked = 1e-8;
-/* of a torque limit between the points where it is kept; more than that, and there must be more points */
+/* of a torque limit between the points where it is enforced; above it, points are added */
 static const double broken_allowed = 1e-3;
-static const double worthwhile = 1e-4; /* share of the objective that another grid must gain */
-/* of a torque limit from the piece before to the piece behind: a switch that wants a node of its own */
+static const double worthwhile = 1e-4; /* least relative gain of the objective from another grid */
+/* of a torque limit from one piece to the next: a switch that needs its own node */
 static const double swing = 0.3;
-static const double aligned = 0.001; /* of a piece: so near to a node a switch is at it */
+static const double aligned = 0.001; /* of a piece: a switch this close to a node is at it */
 
 struct psdmp_plan_optimal {
   psdm_optimal p;
@@ -48,23 +48,23 @@ typedef struct job {
   const psdm_allocator *allocator;
   psdm_error *error;
   struct psdmp_plan_optimal *answer;
-  psdmp_base_arena scratch; /* limits, and what stays for all rounds */
+  psdmp_base_arena scratch; /* limits, and data of all rounds */
   psdmp_base_arena round;   /* one program */
   int n;
   double *lower, *upper, *velocity, *acceleration, *effort, *weight; /* (n) */
   double *width;                                                     /* (n) */
-  double *tight;                                                     /* (n) effort limits as the program has them */
+  double *tight;                                                     /* (n) effort limits in the program */
   double *worst;                                                     /* (n) largest share of them on the fine grid */
   double *z, *tau;                                                   /* (PSDM_MOTION_ORDERS x n), (n) */
-  bool limited;                                                      /* something bounds speeds or torques */
-  psdm_motion *motion;                                               /* the best so far; at first where it begins */
+  bool limited;                                                      /* some limit bounds speeds or torques */
+  psdm_motion *motion;                                               /* the best so far; initially the guess */
   double longest;
   int pieces;
   double *share; /* (pieces) */
   int *level;    /* (pieces) */
   double *over;  /* (pieces) largest share of a torque limit within each, on the fine grid */
   psdmp_plan_solve solve;
-  int iterations; /* left for all rounds */
+  int iterations; /* remaining for all rounds */
   double begun;
 } job;
 
@@ -114,7 +114,7 @@ static void take_limits(job *j) {
     j->velocity[i] = o->velocity ? o->velocity[i] : joint->limits.velocity;
     j->acceleration[i] = o->acceleration ? o->acceleration[i] : joint->limits.acceleration;
     j->effort[i] = o->effort ? o->effort[i] : joint->limits.effort;
-    /* what has no limit counts in Nm or N */
+    /* joints without a limit count in Nm or N */
     j->weight[i] = isfinite(j->effort[i]) ? 1 / (j->effort[i] * j->effort[i]) : 1;
     j->width[i] = 0.01 * (isfinite(j->velocity[i]) ? j->velocity[i] : 1);
     j->tight[i] = j->effort[i];
@@ -156,7 +156,7 @@ static psdm_status prepare(job *j) {
 
 /* ---- a motion on a grid ---- */
 
-/* What a motion asks for, at its worst. */
+/* Worst values of a motion. */
 typedef struct measure {
   double effort;   /* share of a torque limit; of each joint in j->worst */
   double broken;   /* largest share of any limit, minus one; 0 where all are kept */
@@ -177,7 +177,7 @@ static void measure_limits(const job *j, measure *m) {
   }
 }
 
-/* a motion that takes stretch times as long, at the time `at` of the original: torques in j->tau */
+/* torques in j->tau of a motion slowed down by stretch, at the original time `at` */
 static psdm_status torques_at(job *j, const psdm_motion *motion, double at, double stretch) {
   psdmp_plan_torques *t = &j->answer->torques;
   double power = 1;
@@ -187,13 +187,12 @@ static psdm_status torques_at(job *j, const psdm_motion *motion, double at, doub
   return psdmp_plan_torques_at(t, j->z, j->tau);
 }
 
-/* over one interval, both ends included, by Simpson's formula in every two of its parts: the motion may jump at its
- * ends */
+/* over one interval, both ends included, by Simpson's rule on every two parts: the motion may jump at its ends */
 static psdm_status measure_interval(job *j, const psdm_motion *motion, double begin, double end, int parts,
                                     double stretch, measure *m) {
   double h = end - begin;
   for (int k = 0; k <= parts; k++) {
-    /* what is behind a node belongs to the next piece: a hair before it */
+    /* the time just after a node belongs to the next piece: evaluate slightly before it */
     double at = k < parts ? begin + h * k / parts : end - 1e-10 * h, weight = stretch * h / (3 * parts) *
                                                                               (k == 0 || k == parts ? 1
                                                                                : k % 2              ? 4
@@ -230,15 +229,15 @@ static psdm_status measure_fine(job *j, const psdm_motion *motion, measure *m) {
   return status ? fail_torques(j, status) : PSDM_OK;
 }
 
-/* ---- where it begins ---- */
+/* ---- initial guess ---- */
 
 static psdm_status measure_stretched(job *j, const psdm_motion *motion, double stretch, measure *m) {
   *m = (measure){0};
   return measure_interval(j, motion, psdm_motion_begin(motion), psdm_motion_end(motion), GUESS_POINTS, stretch, m);
 }
 
-/* the shortest duration of a motion of one second that keeps to its limits, to 1 %; where gravity alone breaks them,
- * one at which going slower hardly helps */
+/* the shortest duration of a one-second motion within its limits, to 1 %; if gravity alone violates them, one at which
+ * slowing down hardly helps */
 static psdm_status least_stretch(job *j, const psdm_motion *motion, double *stretch) {
   measure m;
   double k = 1, before = INFINITY;
@@ -263,7 +262,7 @@ static psdm_status least_stretch(job *j, const psdm_motion *motion, double *stre
   return status;
 }
 
-/* from there on, the duration that the objective likes best */
+/* from there on, the duration with the best objective */
 static psdm_status best_stretch(job *j, const psdm_motion *motion, double *stretch) {
   measure m;
   double best = INFINITY, least = *stretch;
@@ -277,7 +276,7 @@ static psdm_status best_stretch(job *j, const psdm_motion *motion, double *stret
   return status;
 }
 
-/* the motion to begin with, unless the caller brings one */
+/* the initial motion, unless the caller gives one */
 static psdm_status take_guess(job *j, double seconds, double *guess_seconds) {
   const psdm_optimal_options *o = &j->options;
   *guess_seconds = o->duration > 0 ? o->duration : seconds;
@@ -286,8 +285,8 @@ static psdm_status take_guess(job *j, double seconds, double *guess_seconds) {
                                 j->allocator, &j->motion, j->error);
 }
 
-/* dry friction turns round within 1 % of a joint's velocity limit; where it has none, of the largest speed that a
- * quintic has at any joint: 15/8 of the mean */
+/* dry friction reverses within 1 % of a joint's velocity limit; without one, of the largest speed of a quintic at any
+ * joint: 15/8 of the mean */
 static void set_widths(job *j, double seconds) {
   double most = 0;
   for (int i = 0; i < j->n; i++) most = fmax(most, 15 / 8. * fabs(j->options.to[i] - j->options.from[i]) / seconds);
@@ -319,12 +318,12 @@ typedef struct watch {
   psdmp_plan_program program; /* first: the solver's user is the program */
   job *j;
   bool late;
-  double before; /* objective of the iteration before, */
-  int still;     /* and how many did not change it */
+  double before; /* objective of the previous iteration, */
+  int still;     /* and iterations that did not change it */
 } watch;
 
-/* fourth derivatives lose digits, so that a slope may stay above any tolerance while the objective stands still to
- * the last digits */
+/* fourth derivatives lose digits, so that a slope may stay above any tolerance while the objective is constant to the
+ * last digits */
 static bool stands_still(watch *w, double objective, double infeasibility, double barrier) {
   bool same = fabs(objective - w->before) <= 1e-11 * fabs(objective) && infeasibility <= 1e-8 &&
               (barrier <= 1e-6 || w->program.rows == 0);
@@ -365,8 +364,8 @@ static psdmp_plan_program describe(const job *j) {
                               .longest = j->longest};
 }
 
-/* x of a motion: derivatives in units of its mean piece do not depend on its duration. What jumps at a node is taken
- * a hair inside of the piece */
+/* x of a motion: derivatives in units of its mean piece do not depend on its duration. Values that jump at a node are
+ * taken slightly inside the piece */
 static void sample(const job *j, const psdmp_plan_program *p, const psdm_motion *motion, double *x) {
   double begin_time = psdm_motion_begin(motion), length = psdm_motion_end(motion) - begin_time, s = 0;
   for (int piece = 0; piece < p->pieces; piece++) {
@@ -384,8 +383,7 @@ static void sample(const job *j, const psdmp_plan_program *p, const psdm_motion 
   if (!(p->duration > 0)) x[p->unknowns - 1] = fmin(fmax(length, p->shortest), p->longest);
 }
 
-/* the motion that x stands for: tables hold pieces of degree three (five where joints are elastic), several for one
- * of the program's */
+/* the motion of x: tables hold pieces of degree three (five with elastic joints), several per piece of the program */
 static psdm_status to_motion(job *j, const psdmp_plan_program *p, const double *x, psdm_motion **motion) {
   int parts = p->orders == 5 ? (ROWS_ELASTIC + p->pieces - 1) / p->pieces : PARTS, orders = p->orders == 5 ? 3 : 2;
   size_t rows = (size_t)(p->pieces * parts) + 1, n = (size_t)j->n;
@@ -409,7 +407,7 @@ static psdm_status to_motion(job *j, const psdmp_plan_program *p, const double *
                            j->allocator, motion, j->error);
 }
 
-/* solves on the grid and under the limits of the moment, from j->motion on; NULL where it fails */
+/* solves on the present grid and under the present limits, starting at j->motion; NULL on failure */
 static psdm_status solve_round(job *j, psdmp_plan_solver_answer *verdict, psdm_motion **motion) {
   watch w = {.program = describe(j), .j = j};
   psdmp_plan_solver_problem problem;
@@ -446,7 +444,7 @@ static psdm_status solve_round(job *j, psdmp_plan_solver_answer *verdict, psdm_m
 
 /* ---- grids ---- */
 
-/* room for the numbers of so many pieces */
+/* allocates the arrays for a number of pieces */
 static psdm_status new_grid(job *j, int pieces) {
   j->pieces = pieces;
   j->share = numbers(&j->scratch, (size_t)pieces);
@@ -475,8 +473,8 @@ static psdm_status piece_shares(job *j, double *shares) {
   return status;
 }
 
-/* where within piece k a joint's torque would jump from what it is before to what it is behind, with the same mean;
- * false where it hardly changes, or at an end */
+/* where within piece k a joint's torque would jump from its value before to that after, with the same mean; false where
+ * it hardly changes, or at an end */
 static bool jump_within(const job *j, const double *shares, int k, int joint, double *sigma) {
   const double *own = shares + (long)k * PSDMP_PLAN_POINTS * j->n + joint;
   int n = j->n, last = (PSDMP_PLAN_POINTS - 1) * n;
@@ -487,7 +485,7 @@ static bool jump_within(const job *j, const double *shares, int k, int joint, do
   return *sigma > aligned && *sigma < 1 - aligned;
 }
 
-/* a node at s, in place of those that are too near; (count) nodes ascend from 0 to 1 */
+/* inserts a node at s, replacing those too close to it; (count) nodes ascend from 0 to 1 */
 static int insert_node(double *node, int count, double s, double near) {
   int kept = 0, at;
   for (int k = 0; k < count; k++)
@@ -497,13 +495,13 @@ static int insert_node(double *node, int count, double s, double near) {
   return kept + 1;
 }
 
-/* nodes where torques switch: a piece has no room for a jump, and the time it costs falls with the square of its
- * length. False: nothing to be gained */
+/* puts nodes where torques switch: a jump does not fit in a piece, and the time lost decreases with the square of its
+ * length. False: nothing to gain */
 static psdm_status refine(job *j, bool *finer) {
   size_t most = (size_t)j->pieces * (size_t)(j->n + 1) + 2;
   double *node = numbers(&j->round, most),
          *shares = numbers(&j->round, (size_t)j->pieces * PSDMP_PLAN_POINTS * (size_t)j->n), s = 0;
-  /* a third of a piece: what is left beside a switch is no shorter */
+  /* a third of a piece: the rest beside a switch is no shorter */
   double near = 0.35 / (j->options.nodes ? j->options.nodes : NODES);
   if (!node || !shares) return psdmp_base_no_memory("", j->error);
   psdm_status status = piece_shares(j, shares);
@@ -517,7 +515,7 @@ static psdm_status refine(job *j, bool *finer) {
       double sigma;
       if (!jump_within(j, shares, k, i, &sigma)) continue;
       double at = s + sigma * j->share[k];
-      if (at < near / 4 || at > 1 - near / 4) continue; /* the ends stay, and a piece must have some length */
+      if (at < near / 4 || at > 1 - near / 4) continue; /* the ends are fixed, and a piece must have some length */
       count = insert_node(node, count, at, near);
       *finer = true;
     }
@@ -537,8 +535,8 @@ static bool has_dry(const psdmp_plan_torques *t) {
   return dry;
 }
 
-/* from the beginning. Dry friction is steep, behind springs even in the fourth derivative: it is made steeper step
- * by step */
+/* from the guess. Dry friction is steep, behind springs even in the fourth derivative: it is made steeper step by
+ * step */
 static psdm_status solve_first(job *j, psdmp_plan_solver_answer *verdict) {
   psdmp_plan_torques *t = &j->answer->torques;
   psdm_status status = PSDM_OK;
@@ -567,7 +565,7 @@ static void take_measure(job *j, const measure *m) {
   p->worst_effort = m->effort;
 }
 
-/* solves again from where the last one ended; *better: it ended well, else everything is as it was */
+/* solves again from the last solution; *better: successful, else everything is unchanged */
 static psdm_status solve_again(job *j, psdmp_plan_solver_answer *verdict, bool *better) {
   psdmp_plan_solver_answer own = {0};
   psdm_motion *motion;
@@ -600,8 +598,7 @@ static psdm_status refine_rounds(job *j, measure *m, psdmp_plan_solver_answer *v
   return status;
 }
 
-/* where torques break their limits between the points there must be more of them; where that is not enough, the
- * limits are drawn in by as much */
+/* adds points where torques exceed their limits between them; if that is not enough, tightens the limits by as much */
 static psdm_status keep_rounds(job *j, measure *m, psdmp_plan_solver_answer *verdict) {
   bool better = true;
   psdm_status status = PSDM_OK;

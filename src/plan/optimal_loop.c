@@ -25,7 +25,7 @@ enum { MOST_STEPS = 20 };
 
 static double *row_of(double *matrix, int columns, int row) { return matrix + (long)row * columns; }
 
-/* the passive part of A x = right, in the least squares' sense; x (N) is zero elsewhere */
+/* the passive part of A x = right, in the least-squares sense; x (N) is zero elsewhere */
 static void solve(const psdmp_plan_loop *l, const double *right, double *x) {
   double *y = l->small;
   memset(x, 0, sizeof *x * (size_t)l->N);
@@ -52,7 +52,7 @@ static psdm_status factorise(psdmp_plan_loop *l, double *gap) {
   return status;
 }
 
-/* l->q at q: by Newton's steps from home where that is near, else on the branch that the file begins with */
+/* l->q at q: by Newton steps from home if that is near, else on the branch that the file starts with */
 static psdm_status close_loop(psdmp_plan_loop *l, const double *q) {
   if (!l->near) {
     psdm_status status = psdm_loop_close(l->robot, l->work, q, NULL, l->q, NULL);
@@ -66,7 +66,7 @@ static psdm_status close_loop(psdmp_plan_loop *l, const double *q) {
     if (status) return status;
     solve(l, l->right, l->side);
     for (int i = 0; i < l->N; i++) l->q[i] -= l->side[i], most = fmax(most, fabs(l->side[i]));
-    if (most < 1e-10) return factorise(l, NULL); /* what is left is its square */
+    if (most < 1e-10) return factorise(l, NULL); /* the remainder is its square */
   }
   return PSDM_E_LOOP;
 }

@@ -1,5 +1,5 @@
-/* optimal_pieces.c: polynomial pieces between nodes in Bezier's form: values, derivatives and convex hulls, all linear
- * in the derivatives at both ends.
+/* optimal_pieces.c: polynomial pieces between nodes in Bezier form: values, derivatives and convex hulls, all linear in
+ * the derivatives at both ends.
  *
  * A piece of degree D = 2 held - 1 has the coefficients b_i = sum over r <= i of binomial(i, r) (D - r)! / D! x^(r)
  * from its left end, and likewise from its right end with alternating signs; its derivative of order k has D! / (D -
@@ -50,7 +50,7 @@ void psdmp_plan_piece_factors(int held, double sigma, int k, double *c) {
   }
 }
 
-/* Lobatto's formula with five points, of degree seven; sqrt(3/7) = 0.65465367070797714380 */
+/* Lobatto's rule with five points, of degree seven; sqrt(3/7) = 0.65465367070797714380 */
 const double psdmp_plan_point[PSDMP_PLAN_POINTS] = {0, 0.17267316464601142810, 0.5, 0.82732683535398857190, 1};
 const double psdmp_plan_point_weight[PSDMP_PLAN_POINTS] = {1 / 20., 49 / 180., 16 / 45., 49 / 180., 1 / 20.};
 

@@ -1,12 +1,12 @@
 /* optimal_program.c: a motion as a nonlinear program.
  *
- * Unknowns: piece after piece the derivatives of q that are its own, at its left and its right end, then what it shares
- * with the next one; T last where it is free. In units of the mean piece's duration, T / pieces, a derivative of q of
- * order p is (T / pieces)^-p times a sum of factors of the unknowns of its piece, all of a size; torques follow by
- * inverse dynamics, so that there are no defects: dynamics hold by construction.
+ * Unknowns: piece after piece its own derivatives of q, at its left and its right end, then those shared with the next
+ * one; T last if free. In units of the mean piece's duration, T / pieces, a derivative of q of order p is (T /
+ * pieces)^-p times a sum of factors of the unknowns of its piece, all of similar size; torques follow by inverse
+ * dynamics, so that there are no defects: dynamics hold by construction.
  *
  *   objective   time T + energy T sum over points of weight sum_j w_j tau_j^2                       (Lobatto's
- *               formula in each piece)
+ *               rule in each piece)
  *   rows        tau_j / effort_j at those points; then lines: Bezier coefficients of q, qd and qdd, between which
  *               the piece stays
  *
@@ -52,18 +52,18 @@ double psdmp_plan_program_at(const psdmp_plan_program *p, const double *x, int p
   return sum;
 }
 
-/* ---- places of the matrices ---- */
+/* ---- entries of the matrices ---- */
 
 static int points_of(const psdmp_plan_program *p, int piece) { return p->first[piece + 1] - p->first[piece]; }
 
-/* place among x of local unknown e = (end, order, joint) of a piece; the last one is T. -1 where it is fixed */
+/* index in x of local unknown e = (end, order, joint) of a piece; the last one is T. -1 if fixed */
 static int local_place(const psdmp_plan_program *p, int piece, int e) {
   int slot = e / p->n;
   return e == p->local ? seconds_place(p)
                        : psdmp_plan_program_place(p, piece, slot / p->held, slot % p->held, e % p->n);
 }
 
-/* the same unknown as one of the piece before, -1 where that has none */
+/* the same unknown as one of the previous piece, -1 if there it does not exist */
 static int in_piece_before(const psdmp_plan_program *p, int e) {
   int slot = e / p->n;
   if (e == p->local) return e;
@@ -72,7 +72,7 @@ static int in_piece_before(const psdmp_plan_program *p, int e) {
 
 static int triangle(int e, int f) { return e * (e + 1) / 2 + f; }
 
-/* pieces that share two unknowns share their entry; the places are noted once there is memory for them */
+/* pieces that share two unknowns share their entry; places are stored once there is memory for them */
 static void place_curves(psdmp_plan_program *p) {
   int size = triangle(p->local + 1, 0);
   p->curves = 0;
@@ -134,15 +134,15 @@ static int count_slopes(const psdmp_plan_program *p) {
 
 /* ---- lines ---- */
 
-/* What walks over all lines: counts first, then fills. */
+/* Walks over all lines: counts first, then fills. */
 typedef struct lister {
   psdmp_plan_program *p;
   bool fill;
   int lines, entries;
 } lister;
 
-/* T^-k times scale c (2 held factors in sigma) of a piece and joint, between low and high; nothing where all of it
- * is fixed */
+/* T^-k times scale c (2 held factors in sigma) of a piece and joint, between low and high; nothing if all of it is
+ * fixed */
 static void list_line(lister *l, int piece, int joint, int k, const double *c, double scale, double low, double high) {
   psdmp_plan_program *p = l->p;
   psdmp_plan_optimal_line line = {.power = k, .first = l->entries};
@@ -168,13 +168,13 @@ static void list_line(lister *l, int piece, int joint, int k, const double *c, d
   l->entries += line.count;
 }
 
-/* the hull of derivative k of one piece and joint, in units of its limit where that is symmetric */
+/* the hull of derivative k of one piece and joint, in units of its limit if that is symmetric */
 static void list_hull(lister *l, int piece, int joint, int k, double low, double high) {
   psdmp_plan_program *p = l->p;
   double c[2 * PSDMP_PLAN_MOST_HELD];
   int count = 2 * p->held - k;
   for (int i = 0; i < count; i++) {
-    /* nodes have bounds of q themselves, and what they share belongs to one of their two pieces */
+    /* nodes have bounds of q themselves, and shared values belong to one of their two pieces */
     if ((k == 0 && (i == 0 || i == count - 1)) || (k < p->shared && i == count - 1 && piece < p->pieces - 1)) continue;
     psdmp_plan_piece_hull(p->held, k, i, c);
     list_line(l, piece, joint, k, c, k ? pow(p->pieces / length_of(p, piece), k) / high : 1, k ? -1 : low,
@@ -286,7 +286,7 @@ psdm_status psdmp_plan_program_init(psdmp_plan_program *p, psdmp_base_arena *are
   p->points = p->first[p->pieces];
   p->torque_rows = 0;
   for (int j = 0; j < p->n; j++) p->torque_row[j] = isfinite(p->effort[j]) ? p->torque_rows++ : -1;
-  /* once to count, once to fill */
+  /* first counts, then fills */
   lister count = {.p = p}, fill = {.p = p, .fill = true};
   list_lines(&count);
   p->lines = count.lines;
@@ -353,7 +353,7 @@ static bool finite(const double *x, int count) {
   return true;
 }
 
-/* torques at all points, with their derivatives where they are asked for */
+/* torques at all points, with their derivatives if requested */
 static bool see(psdmp_plan_program *p, const double *x, bool fresh, bool slope) {
   if (fresh) p->have_tau = p->have_slope = false;
   if (slope ? p->have_slope : p->have_tau) return true;
@@ -478,7 +478,7 @@ static bool slope(void *user, const double *x, bool fresh, double *values) {
 
 /* ---- second derivatives ---- */
 
-/* local += what the curvature of lambda . tau at a point contributes: C^T H C by the nodes, and T through all
+/* local += contribution of the curvature of lambda . tau at a point: C^T H C by the nodes, and T through all
  * derivatives */
 static void add_curvature(const psdmp_plan_program *p, int piece, int point, double seconds, double *sum) {
   int local = p->local, n = p->n, width = 2 * p->held, size = p->orders * n;
@@ -510,7 +510,7 @@ static void add_curvature(const psdmp_plan_program *p, int piece, int point, dou
   sum[(long)local * (local + 1) + local] += twice / (seconds * seconds);
 }
 
-/* local += the part of the objective that is a square of first derivatives */
+/* local += the part of the objective that is a product of first derivatives */
 static void add_squares(const psdmp_plan_program *p, const double *tau, double weight, double seconds, double *sum) {
   int local = p->local;
   for (int j = 0; j < p->n; j++) {
@@ -530,7 +530,7 @@ static bool add_point(psdmp_plan_program *p, const double *x, int piece, int k, 
   for (int j = 0; j < p->n; j++)
     p->lambda[j] = (p->torque_row[j] >= 0 ? row[p->torque_row[j]] / p->effort[j] : 0) +
                    2 * weight * seconds * p->weight[j] * tau[j];
-  chain(p, piece, k, x, seconds, p->D); /* sets z, too */
+  chain(p, piece, k, x, seconds, p->D); /* also sets z */
   if (psdmp_plan_torques_curve(p->torques, p->z, p->lambda, p->H) || !finite(p->H, p->orders * p->n * p->orders * p->n))
     return false;
   add_curvature(p, piece, k, seconds, p->sum);
@@ -538,7 +538,7 @@ static bool add_point(psdmp_plan_program *p, const double *x, int piece, int k, 
   return true;
 }
 
-/* a piece's triangle to where it belongs */
+/* adds a piece's triangle to the entries */
 static void spread(const psdmp_plan_program *p, int piece, double *values) {
   const int *entry = p->entry + (long)piece * triangle(p->local + 1, 0);
   for (int e = 0; e <= p->local; e++)

@@ -3,8 +3,8 @@
  *
  *   minimise f(x)   such that   low <= x <= high,   row_low <= g(x) <= row_high
  *
- * IPOPT brings a sequential MUMPS along that exports MPI's names, so it stays in an object of its own, which is
- * loaded when a program is to be solved. */
+ * IPOPT depends on a sequential MUMPS that exports MPI's names, so it is in a separate object, which is loaded when a
+ * program is solved. */
 #ifndef PSDMP_PLAN_OPTIMAL_SOLVER_H
 #define PSDMP_PLAN_OPTIMAL_SOLVER_H
 
@@ -12,14 +12,14 @@
 
 #include "psdm/status.h"
 
-/* What library and plug-in must agree on: changes whenever anything below does. */
+/* Interface version of library and plug-in: changes whenever anything below does. */
 #define PSDMP_PLAN_SOLVER_KEY "psdm solver 2"
 
-/* Bytes that the solver takes for each unknown, row and entry of its matrices, and beside them. */
+/* Bytes of the solver for each unknown, row and matrix entry, and in addition. */
 enum { PSDMP_PLAN_SOLVER_MARGIN = 16 << 20, PSDMP_PLAN_SOLVER_BYTES = 256 };
 
-/* Matrices have fixed places (row, column), counted from 0; of the Hessian the lower triangle alone. fresh: x is not
- * the one of the call before. Callbacks answer false where x cannot be evaluated. Infinite: no bound. */
+/* Matrices have a fixed pattern (row, column), counted from 0; of the Hessian the lower triangle alone. fresh: x
+ * differs from the previous call. Callbacks return false where x cannot be evaluated. Infinite: no bound. */
 typedef struct psdmp_plan_solver_problem {
   int unknowns, rows, slopes, curves;  /* slopes, curves: entries of Jacobian and Hessian */
   const double *low, *high;            /* (unknowns) */
@@ -45,8 +45,8 @@ typedef struct psdmp_plan_solver_answer {
   char words[160]; /* the verdict */
 } psdmp_plan_solver_answer;
 
-/* x (unknowns) is where it begins and where it ends. PSDM_E_MEMORY; PSDM_E_ARGUMENT where the solver refuses the
- * program or an option: words say so. */
+/* x (unknowns) is the start, then the result. PSDM_E_MEMORY; PSDM_E_ARGUMENT when the solver rejects the program or an
+ * option: words say so. */
 typedef psdm_status (*psdmp_plan_solve)(const psdmp_plan_solver_problem *problem, double *x,
                                         psdmp_plan_solver_answer *answer);
 

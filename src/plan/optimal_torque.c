@@ -11,7 +11,7 @@
  *   d tau_q' / dq^(p) = (DJ y')_p + J_(p-1),   d tau_q'' / dq^(p) = (DJ y'' + D2J y' y')_p + 2 (DJ y')_(p-1) + J_(p-2)
  *
  * J and DJ are exact (psdm/linearize.h); D2J y' y' is a difference of DJ y' along y'. Second derivatives are
- * differences of the first, which are the Lagrangian's curvature and have no part in when its slope vanishes. */
+ * differences of the first; they are the Lagrangian's curvature and do not affect where its slope vanishes. */
 #include <math.h>
 #include <string.h>
 
@@ -108,7 +108,7 @@ void psdmp_plan_torques_free(psdmp_plan_torques *t) {
 
 /* ---- torques ---- */
 
-/* tau_q and its first two derivatives in time */
+/* tau_q and its first two time derivatives */
 static psdm_status loads(psdmp_plan_torques *t, const double *z) {
   int n = t->n;
   const double *q = z, *qd = q + n, *qdd = qd + n, *jerk = qdd + n, *snap = jerk + n;
@@ -284,8 +284,8 @@ static psdm_status rigid_curve(psdmp_plan_torques *t, const double *z, const dou
     friction_at(t, i, z[n + i], f);
     H[(long)(n + i) * size + n + i] += lambda[i] * f[2];
   }
-  /* by q and q or qd: central differences of the exact first derivatives along q, 1e-10 of them; exact ones would
-   * take three times as long */
+  /* by q and q or qd: central differences of the exact first derivatives along q, with an error of 1e-10; exact ones
+   * would take three times as long */
   double *shifted = t->step;
   memcpy(shifted, z, sizeof *z * (size_t)n);
   for (int i = 0; i < n && !status; i++) {
@@ -306,14 +306,14 @@ static psdm_status rigid_curve(psdmp_plan_torques *t, const double *z, const dou
   return status;
 }
 
-/* does tau depend on derivative p otherwise than linearly, or only together with lower ones? The highest is linear;
- * of an elastic joint's the last but one, too, but in friction, which sees it through the spring */
+/* whether tau depends on derivative p nonlinearly or in products with lower ones. The highest is linear; for an elastic
+ * joint the last but one too, except in friction, which depends on it through the spring */
 static bool bends(const psdmp_plan_torques *t, int p) {
   if (p == t->orders - 1) return false;
   return !t->links || p < 3 || t->kind != PSDM_FRICTION_NONE;
 }
 
-/* one-sided differences of the first derivatives: good to 1e-4, they steer the solver's steps and not its answer */
+/* one-sided differences of the first derivatives: accurate to 1e-4, they guide the solver's steps but not its answer */
 static psdm_status differences(psdmp_plan_torques *t, const double *z, const double *lambda, double *H) {
   int n = t->n, size = t->orders * n, columns = size;
   double *tau = t->load[0];

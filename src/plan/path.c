@@ -15,7 +15,7 @@ struct psdmp_plan_path_plan {
   psdmp_base_arena arena;
 };
 
-/* One planning; arrays over points are row-major. */
+/* Data of one plan; arrays over points are row-major. */
 typedef struct job {
   const psdm_robot *robot;
   const psdm_motion *path;
@@ -29,7 +29,7 @@ typedef struct job {
   double *velocity, *acceleration, *effort; /* (n) limits */
   double *d1, *d2;                          /* (points x n) q', q'' */
   double *a, *b, *c;                        /* (points x n) tau = a u + b x + c; NULL: torques have no limits */
-  /* (points x n) friction that depends on speed, of the answer before; NULL: none */
+  /* (points x n) speed-dependent friction, from the previous answer; NULL: none */
   double *viscous;
   double *low, *high;    /* (points) controllable interval of x */
   double *x, *u;         /* (points) */
@@ -70,7 +70,7 @@ static psdm_status check_limits(job *j, bool *torques) {
 
 static double s_of(const job *j, long k) { return psdm_motion_begin(j->path) + j->step * (double)k; }
 
-/* dry friction in the path's direction: it does not depend on how fast */
+/* dry friction in the path's direction, independent of speed */
 static void add_dry(const job *j, long k) {
   for (int i = 0; i < psdm_robot_joints(j->robot); i++) {
     const psdm_joint *joint = psdm_robot_joint(j->robot, i);
@@ -120,8 +120,8 @@ static int both_sides(psdmp_plan_line *line, double a, double b, double c, doubl
   return 2;
 }
 
-/* the limits at point k of an interval that begins at x: there (reach = 0), or at its end, where x has become x +
- * reach u */
+/* the limits at point k of an interval that starts at x: there (reach = 0), or at its end, where x has become x + reach
+ * u */
 static int lines_at(const job *j, long k, double reach, psdmp_plan_line *line) {
   int count = 0;
   for (int i = 0; i < j->n; i++) {
@@ -135,7 +135,7 @@ static int lines_at(const job *j, long k, double reach, psdmp_plan_line *line) {
   return count;
 }
 
-/* the largest x that velocities allow at a point */
+/* the largest x within the velocity limits at a point */
 static double fastest(const job *j, long k) {
   double most = 1e150;
   for (int i = 0; i < j->n; i++) {
@@ -151,8 +151,8 @@ static psdm_status fail_at(const job *j, long k, const char *why) {
   return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "s = %.6g: %s", s_of(j, k), why);
 }
 
-/* all that holds for (u, x) at the beginning of interval k: limits at both its ends, and x + 2 step u among what can
- * go on */
+/* all constraints on (u, x) at the start of interval k: limits at both its ends, and x + 2 step u in the controllable
+ * set */
 static int interval_lines(const job *j, long k) {
   int count = lines_at(j, k, 0, j->line);
   count += lines_at(j, k + 1, 2 * j->step, j->line + count);
@@ -180,7 +180,7 @@ static psdm_status backward(job *j) {
   return PSDM_OK;
 }
 
-/* the largest u at x that stays inside; false where there is none */
+/* the largest u at x that stays inside; false if there is none */
 static bool quickest(job *j, long k, double x, double *u) {
   double at;
   return psdmp_plan_plane_largest(interval_lines(j, k), j->line, x, x, 1, 0, u, &at);
@@ -192,7 +192,7 @@ static psdm_status forward(job *j) {
     return fail_at(j, 0, "the initial speed is too high to stay within the limits along the path");
   for (long k = 0; k + 1 < j->points; k++) {
     x = fmin(fmax(x, j->low[k]), j->high[k]);
-    /* rounding may put x a hair outside: then a little slower */
+    /* rounding may put x slightly outside: then use a little less */
     double u = 0, less = 1e-13;
     bool any = quickest(j, k, x, &u);
     for (; !any && less < 1e-6; less *= 10) {
@@ -211,7 +211,7 @@ static psdm_status forward(job *j) {
   return PSDM_OK;
 }
 
-/* viscous friction and Stribeck's fall at the speeds of the answer; true: it changed by more than a share of the
+/* viscous friction and the Stribeck effect at the answer's speeds; true: it changed by more than a share of the
  * effort */
 static bool take_viscous(job *j) {
   bool changed = false;
@@ -222,7 +222,7 @@ static bool take_viscous(job *j) {
       const psdm_friction *f = &joint->friction;
       double *now = &j->viscous[k * j->n + joint->q], slope = j->d1[k * j->n + joint->q], v = slope * sqrt(j->x[k]),
              before = *now;
-      /* and what dry friction lacks of its most at this speed */
+      /* and the difference of dry friction from its maximum at this speed */
       double less = psdm_friction_most(f, j->options.friction) - psdm_friction_dry(f, j->options.friction, fabs(v));
       *now = psdm_friction_smooth(f, j->options.friction, v) - f->offset - less * ((slope > 0) - (slope < 0));
       changed |= fabs(*now - before) > 1e-6 * j->effort[joint->q];
@@ -254,7 +254,7 @@ static void take_share(user *best, double share, int joint, int by) {
   if (share > best->share) *best = (user){share, joint, by};
 }
 
-/* of what interval `from` uses at point k, one of its ends */
+/* usage by interval `from` at point k, one of its ends */
 static void usage_at(const job *j, long from, long k, user *best) {
   double x = j->x[k], u = j->u[from];
   for (int i = 0; i < j->n; i++) {
@@ -282,7 +282,7 @@ static psdm_status give(job *j, psdm_path_plan **out) {
   }
   for (long k = 0; k < j->points; k++) {
     user best = {-1, -1, -1};
-    long from = k < j->points - 1 ? k : k - 1; /* no interval begins at the last point */
+    long from = k < j->points - 1 ? k : k - 1; /* no interval starts at the last point */
     usage_at(j, from, from, &best);
     usage_at(j, from, from + 1, &best);
     s[k] = s_of(j, k);

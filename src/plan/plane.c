@@ -3,10 +3,10 @@
 
 #include "plan/plan_priv.h"
 
-static const double far = 1e150;   /* u is as good as unbounded there */
-static const double slack = 1e-12; /* relative: what a few roundings come to */
+static const double far = 1e150;   /* u is practically unbounded there */
+static const double slack = 1e-12; /* relative: a few roundings */
 
-/* interval [from, to] of the parameter along point + parameter direction, where a line and those before it hold */
+/* interval [from, to] of the parameter along point + parameter direction, where a line and all previous ones hold */
 static bool cut(const psdmp_plan_line *l, double pu, double px, double du, double dx, double *from, double *to) {
   double slope = l->a * du + l->b * dx, left = l->c - l->a * pu - l->b * px, size = fabs(l->a * du) + fabs(l->b * dx);
   if (fabs(slope) <= 1e-14 * size || slope == 0)
@@ -21,7 +21,7 @@ static bool inside(const psdmp_plan_line *l, double u, double x) {
   return l->a * u + l->b * x <= l->c + slack * (fabs(l->a * u) + fabs(l->b * x) + fabs(l->c));
 }
 
-/* best point on the border of line k */
+/* best point on the boundary of line k */
 static bool along(int k, const psdmp_plan_line *line, double low, double high, double p, double r, double *u,
                   double *x) {
   const psdmp_plan_line *l = &line[k];

@@ -1,4 +1,4 @@
-/* nlopt.h: NLopt, opened when it is first needed: it is LGPL and need not be there. Private to the library. */
+/* nlopt.h: NLopt, optional (LGPL) and opened on first use. Private to the library. */
 #ifndef PSDMP_PLUGIN_NLOPT_H
 #define PSDMP_PLUGIN_NLOPT_H
 
@@ -7,7 +7,7 @@
 #ifdef PSDM_HAVE_NLOPT
 #include <nlopt.h>
 
-/* the functions that we call, by NLopt's own types: nlopt_NAME becomes table->NAME */
+/* the functions used, with NLopt's own types: nlopt_NAME becomes table->NAME */
 #define PSDMP_PLUGIN_NLOPT_LIST(X) \
   X(version)                       \
   X(create)                        \
@@ -32,14 +32,14 @@ typedef struct psdmp_plugin_nlopt_table {
 #undef PSDMP_PLUGIN_NLOPT_FIELD
 } psdmp_plugin_nlopt_table;
 
-/* NULL when there is none. Lives as long as the process; any thread may ask. */
+/* NULL without NLopt. Valid as long as the process; thread-safe. */
 const psdmp_plugin_nlopt_table *psdmp_plugin_nlopt_open(void);
 #endif
 
-/* "2.7.1"; NULL when NLopt is not there, or the library was built without it. */
+/* "2.7.1"; NULL without NLopt, or if the library was built without it. */
 const char *psdmp_plugin_nlopt_version(void);
 
-/* Refuses with what is missing and how to get it; what: "motions for inertia". */
+/* Fails with what is missing and how to install it; what: "motions for inertia". */
 psdm_status psdmp_plugin_nlopt_missing(psdm_error *error, const char *what);
 
 #endif

@@ -1,4 +1,4 @@
-/* nlopt_io.c: finds NLopt at run time: the file that $PSDM_NLOPT names, else the system's. */
+/* nlopt_io.c: finds NLopt at run time: the file in $PSDM_NLOPT, else the system's. */
 #define _GNU_SOURCE /* secure_getenv */
 #include "plugin/plugin.h"
 
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* written once, before the first reader sees found */
+/* written once, before the first reader sees `found` */
 static psdmp_plugin_nlopt_table table;
 static bool found;
 static char version_text[40];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* names of its functions, and where their addresses belong in the table */
+/* names of its functions, and the offsets of their pointers in the table */
 static const struct {
   const char *name;
   size_t at;
@@ -32,7 +32,7 @@ static bool take_all(void *library) {
   for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
     void *symbol = dlsym(library, functions[k].name);
     all = all && symbol;
-    /* dlsym gives a function's address as an object pointer */
+    /* dlsym returns a function's address as an object pointer */
     memcpy((char *)&table + functions[k].at, &symbol, sizeof symbol);
   }
   return all;

@@ -1,5 +1,5 @@
-/* plugin_io.c: finds and loads a plug-in: in $PSDM_PLUGINS, near the file that this code is in, or where it was
- * installed. */
+/* plugin_io.c: finds and loads a plug-in: from $PSDM_PLUGINS, near the file that contains this code, or from the
+ * installation folder. */
 #define _GNU_SOURCE /* dladdr, RTLD_DEEPBIND, secure_getenv */
 #include "plugin/plugin.h"
 
@@ -19,21 +19,21 @@
 enum { MOST_PATH = 4096 };
 static const char here[] = "";
 
-/* sanitizers cannot live with names that are not the program's */
+/* sanitizers do not work with RTLD_DEEPBIND */
 #if defined(__SANITIZE_ADDRESS__) || !defined(RTLD_DEEPBIND)
 enum { OWN_NAMES = 0 };
 #else
 enum { OWN_NAMES = RTLD_DEEPBIND };
 #endif
 
-/* Where a plug-in was looked for, and what the loader said of one that is there but does not load. */
+/* The folders searched, and the loader's message for a plug-in that exists but does not load. */
 typedef struct search {
   char why[256];
-  char *tried; /* folders, with commas between; where it was found */
+  char *tried; /* folders, separated by commas; the file found */
   size_t size;
 } search;
 
-/* the folder of the library or program that this code is in */
+/* the folder of the library or program that contains this code */
 static bool own_folder(char *folder) {
   Dl_info info;
   ssize_t length = -1;

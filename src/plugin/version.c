@@ -1,4 +1,4 @@
-/* version.c: the version of the library, and of the libraries under it. */
+/* version.c: the version of the library, and of the libraries it uses. */
 #include <libxml/xmlversion.h>
 #include <stddef.h>
 #include <yaml.h>
@@ -53,7 +53,7 @@ static const char *hdf5_version(void) { return NUMBERS(H5_VERS_MAJOR, H5_VERS_MI
 #endif
 
 #if defined(PSDM_HAVE_CMINPACK) || defined(PSDM_HAVE_OPENMP)
-static const char *built_in(void) { return "built in"; } /* their headers tell no version */
+static const char *built_in(void) { return "built in"; } /* their headers have no version */
 #endif
 
 static const struct component {
@@ -92,7 +92,7 @@ static const struct component {
 #ifdef PSDM_HAVE_OPENMP
     {"OpenMP", built_in},
 #endif
-    {"NLopt", psdmp_plugin_nlopt_version}, /* last: it is opened at run time, and may not be there */
+    {"NLopt", psdmp_plugin_nlopt_version}, /* last: opened at run time, optional */
 };
 
 const char *psdm_component(int index, const char **version) {

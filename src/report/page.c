@@ -1,4 +1,4 @@
-/* page.c: the body of the page as sections write it. */
+/* page.c: the body of the page, written by sections. */
 #include "report/page_priv.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ void psdmp_report_page_raw(psdmp_report_page *page, const char *html) {
   psdmp_report_page_bytes(page, html, strlen(html));
 }
 
-/* printing allocates, too: what could not be printed must not pass for whole */
+/* printing allocates too: truncated text must not pass for complete */
 void psdmp_report_page_markup(psdmp_report_page *page, const char *format, ...) {
   char text[1024];
   va_list args;
@@ -123,9 +123,9 @@ void psdmp_report_page_paragraph(psdmp_report_page *page, const char *format, ..
   psdmp_report_page_raw(page, "</p>\n");
 }
 
-/* ---- numbers for people ---- */
+/* ---- numbers for readers ---- */
 
-/* "-12.5" with a real minus sign, trailing zeros of a fraction kept: they say how many digits are meant */
+/* "-12.5" with a real minus sign; trailing zeros are kept: they show the number of digits */
 static void put_decimal(psdmp_report_page *page, double value, int decimals) {
   char text[512];
   if (value < 0) psdmp_report_page_raw(page, "\u2212"); /* U+2212 */
@@ -144,7 +144,7 @@ void psdmp_report_page_number(psdmp_report_page *page, double value, int digits)
     psdmp_report_page_raw(page, "0");
     return;
   }
-  /* the exponent after rounding to the digits that are shown */
+  /* the exponent after rounding to the digits shown */
   char text[64];
   psdmp_base_print(text, sizeof text, "%.*e", digits - 1, value);
   int exponent = 0;

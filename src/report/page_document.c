@@ -10,7 +10,7 @@
 
 static const char base64_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* three bytes at a time; what is left over is kept for the next call, and padded by finish */
+/* three bytes at a time; the rest is kept for the next call, and padded by finish */
 typedef struct encoder {
   psdm_output *out;
   unsigned char byte[3];
@@ -47,7 +47,7 @@ static void put_escaped(psdm_output *out, const char *text) {
   }
 }
 
-/* 'sha256-...' of a text that stands in the page, which is then all that may run or style it */
+/* 'sha256-...' of a text in the page; only such scripts and styles are allowed */
 static void put_hash(psdm_output *out, const char *text) {
   unsigned char digest[PSDMP_BASE_SHA256_BYTES];
   psdmp_base_sha256 hash;
@@ -117,8 +117,8 @@ static void put_legend(psdm_output *out, const psdmp_report_figure *f) {
   if (any) psdm_output_text(out, "</ul>\n");
 }
 
-/* float32, lowest byte first, as a browser's typed array has it on every machine of today; fill: what is no number
- * is as its neighbour, so that the script can search */
+/* float32, little-endian, as in browsers' typed arrays on all current machines; fill: replaces NAN by its neighbour, so
+ * that the script can search */
 static void put_floats(psdm_output *out, const char *name, const double *value, size_t count, double origin,
                        bool fill) {
   encoder e = {.out = out};
@@ -147,8 +147,7 @@ static bool same_values(const double *a, const double *b, size_t count) {
   return true;
 }
 
-/* numbers behind a plot that can be zoomed; x counts from its first value, so that single precision is enough for
- * long times */
+/* data of a zoomable plot; x is relative to its first value, so that single precision is enough for long times */
 static void put_data(psdm_output *out, const psdmp_report_figure *f) {
   double origin = f->x_log ? 0 : f->range[0];
   psdm_output_text(out, "<div class=\"data\" hidden data-origin=\"");
@@ -185,9 +184,9 @@ static void put_figure(psdm_output *out, const psdmp_report_figure *f) {
   psdm_output_text(out, "</figure>\n");
 }
 
-/* ---- the whole ---- */
+/* ---- the whole page ---- */
 
-/* the body's text from..to: it holds no zero byte, so one may end it for a moment */
+/* the body's text from..to: it holds no zero byte, so it may be terminated temporarily */
 static void put_part(psdm_output *out, psdmp_report_page *page, size_t from, size_t to) {
   if (!page->text) return;
   char kept = page->text[to];

@@ -1,4 +1,4 @@
-/* plot.c: what is drawn of a plot: thinned series, ranges, bar widths. */
+/* plot.c: prepares a plot: thinned series, ranges, bar widths. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum {
   PER_BUCKET = 5
 };
 
-#define MOST_VALUE 1e100 /* beyond is no measurement, and gnuplot's own arithmetic has its ends */
+#define MOST_VALUE 1e100 /* larger values are not measurements, and exceed gnuplot's arithmetic */
 
 const char *psdmp_report_plot_kind(psdmp_report_series_kind kind) {
   static const char *const names[] = {"line", "dots", "steps", "band", "bars", "errors", "level"};
@@ -22,8 +22,7 @@ const char *psdmp_report_plot_kind(psdmp_report_series_kind kind) {
 
 /* ---- thinning ---- */
 
-/* of the values from..to: the first, the lowest, the highest, the last and the first that is none, in order, each
- * once */
+/* of the values from..to: the first, the lowest, the highest, the last and the first NAN, in order, each once */
 static size_t keep_of_bucket(const double *low, const double *high, size_t from, size_t to, size_t *kept) {
   size_t pick[PER_BUCKET] = {from, from, from, to - 1, to};
   bool any = false;
@@ -53,7 +52,7 @@ size_t psdmp_report_plot_thin(const double *low, const double *high, size_t coun
     return used;
   }
   for (size_t b = 0; b < buckets; b++) {
-    /* the remainder is spread, and no product of two counts can overflow */
+    /* the remainder is distributed, and no product of two counts can overflow */
     size_t size = count / buckets, more = count % buckets;
     size_t from = b * size + (b < more ? b : more), to = from + size + (b < more);
     used += keep_of_bucket(low, high, from, to, kept + used);
@@ -70,7 +69,7 @@ static double drawable(double value, bool logarithmic) {
 static bool has_ends(psdmp_report_series_kind kind) { return kind == PSDMP_REPORT_BAND || kind == PSDMP_REPORT_ERRORS; }
 static bool has_y(psdmp_report_series_kind kind) { return kind != PSDMP_REPORT_BAND; }
 
-/* a copy of values, those that cannot be drawn as NAN */
+/* a copy of values, with NAN for those that cannot be drawn */
 static double *copy_values(psdmp_report_page *page, const double *value, const size_t *kept, size_t count,
                            bool logarithmic) {
   double *copy = psdmp_report_page_memory(page, (count ? count : 1) * sizeof *copy);
@@ -78,7 +77,7 @@ static double *copy_values(psdmp_report_page *page, const double *value, const s
   return copy;
 }
 
-/* everything or nothing at a point: what lacks one coordinate breaks the line */
+/* a point with a missing coordinate breaks the line */
 static void break_at_gaps(psdmp_report_curve *curve) {
   for (size_t i = 0; i < curve->count; i++) {
     bool gap = isnan(curve->x[i]) || (curve->y && isnan(curve->y[i])) ||
@@ -126,7 +125,7 @@ static void reach_all(double range[2], const double *value, size_t count) {
   for (size_t i = 0; value && i < count; i++) reach(range, value[i]);
 }
 
-/* a range with room around the data, or whole decades */
+/* a range with margins around the data, or whole decades */
 static void widen(double range[2], bool logarithmic, double share) {
   if (logarithmic) {
     range[0] = pow(10, floor(log10(range[0]) + 1e-9));
@@ -136,8 +135,8 @@ static void widen(double range[2], bool logarithmic, double share) {
     return;
   }
   double size = range[1] - range[0], scale = fmax(fabs(range[0]), fabs(range[1]));
-  /* what differs by rounding only is drawn as one level */
-  /* a tenth of less than that may be nothing */
+  /* values that differ by rounding only are drawn as one level */
+  /* a tenth of less than that may be zero */
   double room = size > 1e-9 * scale ? share * size : scale > DBL_MIN ? 0.1 * scale : 1;
   range[0] -= room;
   range[1] += room;
@@ -148,7 +147,7 @@ static int compare_numbers(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* bars are as wide as the smallest distance between two of them allows */
+/* bars are as wide as their smallest distance allows */
 static bool size_bars(psdmp_report_page *page, psdmp_report_figure *figure) {
   size_t count = 0, used = 0;
   for (int k = 0; k < figure->curves; k++)
@@ -167,7 +166,7 @@ static bool size_bars(psdmp_report_page *page, psdmp_report_figure *figure) {
   return true;
 }
 
-/* false when nothing is left to draw */
+/* false if there is nothing to draw */
 static bool find_ranges(psdmp_report_figure *figure) {
   double *x = figure->range, *y = figure->range + 2;
   bool bars = false;
@@ -190,7 +189,7 @@ static bool find_ranges(psdmp_report_figure *figure) {
   if (bars && !figure->x_log) {
     x[0] -= 0.75 * figure->box;
     x[1] += 0.75 * figure->box;
-    if (!(x[1] > x[0])) widen(x, false, 0); /* bars beside which their own width is nothing */
+    if (!(x[1] > x[0])) widen(x, false, 0); /* bars so far apart that their own width is negligible */
   } else {
     widen(x, figure->x_log, figure->ticks ? 0.04 : 0);
   }

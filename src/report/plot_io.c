@@ -1,5 +1,5 @@
-/* plot_io.c: gnuplot as a child process: a script on its standard input, pictures from its standard output. No file,
- * no folder, no shell: nothing can be left behind. */
+/* plot_io.c: gnuplot as a child process: a script on its standard input, pictures from its standard output. No file, no
+ * folder, no shell: nothing can be left over. */
 #define _GNU_SOURCE /* secure_getenv, memfd_create, pipe2, memmem */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,17 +15,17 @@
 
 enum { SVG_BYTES = 32 * 1024 * 1024, LINE_BYTES = 256, MOST_FAILURES = 8 };
 
-#define PATIENCE 20.0 /* seconds without a new picture after which gnuplot hangs */
+#define PATIENCE 20.0 /* seconds without a new picture after which gnuplot counts as hung */
 
 /* one use of gnuplot */
 typedef struct painter {
   psdmp_report_page *page;
   const char *program;
-  psdmp_report_page got; /* what gnuplot wrote since its last whole picture */
-  bool spilled;          /* that is more than a picture may have */
+  psdmp_report_page got; /* gnuplot's output since its last complete picture */
+  bool spilled;          /* more than a picture may have */
   int done;              /* figures that are drawn, or never will be */
-  bool absent;           /* there is no such program */
-  int unreadable;        /* why nothing more can be read from it, 0: all was */
+  bool absent;           /* the program does not exist */
+  int unreadable;        /* errno of a failed read, 0: none */
   psdm_progress progress;
   void *progress_user;
 } painter;
@@ -47,7 +47,7 @@ static psdmp_report_figure *figure_after(const psdmp_report_page *page, int numb
 
 /* ---- the script ---- */
 
-/* a file in memory with the script for these figures */
+/* an unnamed file with the script for these figures */
 static psdm_status script_of(painter *s, const psdmp_report_figure *from, int *script, psdm_error *error) {
   psdmp_report_page text = {.arena = {.allocator = s->page->arena.allocator}};
   for (const psdmp_report_figure *f = from; f; f = f->next)
@@ -72,7 +72,7 @@ static psdm_status script_of(painter *s, const psdmp_report_figure *from, int *s
 
 /* ---- its pictures ---- */
 
-/* "FIGURE SIZE LEFT RIGHT BOTTOM TOP": which picture it was that ends here, and where its axes are */
+/* "FIGURE SIZE LEFT RIGHT BOTTOM TOP": which picture ends here, and where its axes are */
 static psdmp_report_figure *read_line(const painter *s, const char *text, const char *end, int *size, double box[4]) {
   double value[6];
   int width, height;
@@ -86,14 +86,14 @@ static psdmp_report_figure *read_line(const painter *s, const char *text, const 
   psdmp_report_figure *figure = figure_after(s->page, (int)value[0] - 1);
   *size = (int)value[1];
   psdmp_report_plot_size(figure, *size, &width, &height);
-  /* gnuplot counts from below */
+  /* gnuplot counts from the bottom */
   box[0] = value[2], box[1] = value[3], box[2] = height - value[5], box[3] = height - value[4];
   return box[0] >= 0 && box[0] < box[1] && box[1] <= width && box[2] >= 0 && box[2] < box[3] && box[3] <= height
              ? figure
              : NULL;
 }
 
-/* whole pictures of what is there; fresh: what came last begins here */
+/* takes complete pictures; fresh: where the latest output starts */
 static void take_pictures(painter *s, size_t fresh) {
   static const char mark[] = "\n" PSDMP_REPORT_PLOT_MARK;
   psdmp_report_page *got = &s->got;
@@ -119,8 +119,8 @@ static void take_pictures(painter *s, size_t fresh) {
 
 /* ---- the child ---- */
 
-/* gnuplot without the user's own settings (-d). It ends at the first error in a file, but not in its standard input:
- * so that is named as a file. When we end it does as well, as nobody reads what it writes. */
+/* gnuplot without the user's own settings (-d). It stops at the first error in a file, but not in its standard input:
+ * so that is passed as a file. It ends when we end, as nobody reads its output. */
 static int start(const painter *s, int script, int out, pid_t *child) {
   char *words[] = {(char *)s->program, "-d", "/dev/stdin", NULL};
   return psdmp_base_spawn(NULL, s->program, words, script, out, PSDMP_BASE_NOTHING, child);
@@ -129,7 +129,7 @@ static int start(const painter *s, int script, int out, pid_t *child) {
 /* how a run of gnuplot ended */
 typedef enum ending { ENDED, HUNG, STOPPED, UNREADABLE } ending;
 
-/* reads what the child writes as long as pictures keep coming and the caller wants more */
+/* reads the child's output while pictures keep coming and the caller continues */
 static ending attend(painter *s, int in) {
   char piece[1 << 14];
   double last = psdmp_base_clock();
@@ -157,7 +157,7 @@ static ending attend(painter *s, int in) {
   return goes_on(s) ? ENDED : STOPPED;
 }
 
-/* one run; the failure to start it */
+/* one run; returns the errno if it cannot start */
 static int draw_from(painter *s, int script, ending *end) {
   int ends[2], failure;
   pid_t child;
@@ -168,15 +168,15 @@ static int draw_from(painter *s, int script, ending *end) {
   if (!failure && *end == UNREADABLE) s->unreadable = errno;
   close(ends[0]);
   if (failure) return failure;
-  /* it has nothing more to say, or not to us */
+  /* its output is complete, or no longer needed */
   kill(child, SIGKILL);
   psdmp_base_spawn_wait(child, NULL);
   return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- all figures ---- */
 
-/* gnuplot ends at its first error: what comes after that figure gets a run of its own */
+/* gnuplot stops at its first error: the figures after it get another run */
 static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *error) {
   int failures = 0;
   for (psdmp_report_figure *from = s->page->figure; from && failures < MOST_FAILURES;
@@ -205,7 +205,7 @@ static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *
   return PSDM_OK;
 }
 
-/* a figure has all its sizes or is missing: what is wide alone would be a gap on a narrow screen */
+/* a figure has all its sizes or is omitted: a missing narrow one would leave a gap on small screens */
 static int drop_halves(psdmp_report_page *page) {
   int lost = 0;
   for (psdmp_report_figure *f = page->figure; f; f = f->next) {
@@ -232,7 +232,7 @@ psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot,
   psdm_status status = draw_all(&s, missing, size, error);
   psdmp_report_page_free(&s.got);
   int lost = drop_halves(page);
-  if (!lost) missing[0] = '\0'; /* whatever happened, it was after the last picture */
+  if (!lost) missing[0] = '\0'; /* the error came after the last picture */
   if (lost && !s.absent) {
     char why[256];
     snprintf(why, sizeof why, "%s", missing);

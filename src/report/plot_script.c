@@ -1,17 +1,17 @@
-/* plot_script.c: a figure in gnuplot's language. Colours are codes that tell psdmp_report_plot_distil what a line or
- * text is. */
+/* plot_script.c: a figure in gnuplot's language. Colours are codes that tell psdmp_report_plot_distil the role of a
+ * line or text. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/page_priv.h"
 
-/* of a name at the axis; height of a line as gnuplot's margins count, in pixels */
+/* of a name at the axis; height of a line in gnuplot's margins, in pixels */
 enum { MOST_LETTERS = 40, LINE = 18 };
 
 /* ---- texts and numbers ---- */
 
-/* 'text' in single quotes: nothing is special inside but the quote itself, which is doubled */
+/* 'text' in single quotes, where only the quote itself is special, and doubled */
 static void put_quoted(psdmp_report_page *out, const char *text) {
   psdmp_report_page_raw(out, "'");
   for (size_t length = strlen(text), step; length; text += step, length -= step) {
@@ -85,8 +85,8 @@ static size_t longest_name(const psdmp_report_figure *figure) {
   return letters < MOST_LETTERS ? letters : MOST_LETTERS;
 }
 
-/* names instead of numbers: upright when they are too long to stand side by side, and only every other one when even
- * that is too close */
+/* names instead of numbers: upright when they are too long to fit side by side, and only every other one when even that
+ * is too close */
 static void put_names(psdmp_report_page *out, const psdmp_report_figure *figure, int width) {
   size_t letters = longest_name(figure);
   /* pixels from one name to the next; 80: left and right of the plot */
@@ -108,7 +108,7 @@ static void put_names(psdmp_report_page *out, const psdmp_report_figure *figure,
   psdmp_report_page_raw(out, ")\n");
 }
 
-/* a step of 1, 2 or 5 that leaves at most so many labels */
+/* a step of 1, 2 or 5 that leaves at most `most` labels */
 static double nice_step(double size, int most) {
   double raw = size / most, power = pow(10, floor(log10(raw))), lead = raw / power;
   return power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
@@ -137,11 +137,10 @@ void psdmp_report_plot_script(psdmp_report_page *out, const psdmp_report_figure 
   put(out, "reset\nset encoding utf8\nset terminal svg size %d,%d dynamic noenhanced font 'sans,12'\n", width, height);
   psdmp_report_page_raw(out, "unset key\nset tics scale 0 nomirror\nset border 3 lc rgb '#f00000'\nset grid lt 1 lc "
                              "rgb '#f00001'\nset format '%g'\nset bmargin 3.6\nset tmargin 0.8\n");
-  /* half of the last number at a logarithmic axis stands beside the axes: it is always at their end */
+  /* half of the last number at a logarithmic axis extends beyond the axes, since it is always at their end */
   put(out, "set rmargin %.1f\n", figure->x_log ? 3.2 : 1.6);
   put_axes(out, figure, size, width, height);
-  /* the label below is written by psdmp_report_plot_distil, which knows how much room the names at the axis really
-   * take */
+  /* psdmp_report_plot_distil writes the label below, since it knows how much room the names at the axis really take */
   psdmp_report_page_raw(out, "set xtics textcolor rgb '#f00002'\nset ytics textcolor rgb '#f00003'\nset ylabel ");
   put_quoted(out, figure->y_label);
   psdmp_report_page_raw(out, " noenhanced textcolor rgb '#f00004'\n");

@@ -1,5 +1,5 @@
-/* plot_svg.c: gnuplot's picture, read as geometry and written again as ours. Nothing is passed through: numbers are
- * parsed, texts are escaped, and what has no colour code of psdmp_report_plot_script is left out. */
+/* plot_svg.c: gnuplot's picture, parsed as geometry and rewritten as ours. Nothing is copied verbatim: numbers are
+ * parsed, texts are escaped, and elements without a colour code of psdmp_report_plot_script are left out. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ typedef struct tag {
   const char *inside; /* attributes */
   size_t length;
   bool closing, empty; /* </name>, <name/> */
-  const char *after;   /* behind the tag */
+  const char *after;   /* after the tag */
 } tag;
 
 static bool next_tag(const char **at, const char *end, tag *t) {
@@ -47,7 +47,7 @@ static bool is(const tag *t, const char *name) {
   return t->name_length == strlen(name) && memcmp(t->name, name, t->name_length) == 0;
 }
 
-/* the value of an attribute, NULL when there is none */
+/* the value of an attribute, NULL if absent */
 static const char *attribute(const tag *t, const char *name, size_t *length) {
   const char *at = t->inside, *end = t->inside + t->length;
   size_t wanted = strlen(name);
@@ -69,7 +69,7 @@ static const char *attribute(const tag *t, const char *name, size_t *length) {
   return NULL;
 }
 
-/* the next number of a list; false when there is none */
+/* the next number of a list; false at its end */
 static bool next_number(const char **at, const char *end, double *value) {
   while (*at < end && !strchr("+-.0123456789", **at)) ++*at;
   const char *from = *at;
@@ -77,7 +77,7 @@ static bool next_number(const char **at, const char *end, double *value) {
   return *at > from && psdmp_base_parse_number(from, (size_t)(*at - from), value) && fabs(*value) < 1e6;
 }
 
-/* "rgb(240, 0, 16)" as 0xf00010; -1 when it is anything else */
+/* "rgb(240, 0, 16)" as 0xf00010; -1 for anything else */
 static int colour(const tag *t, const char *name) {
   size_t length;
   const char *at = attribute(t, name, &length);
@@ -96,9 +96,9 @@ typedef struct drawing {
   const psdmp_report_figure *figure;
   int height;
   bool ticks_open, dots_open;
-  int curve, curve_depth; /* series that is open, -1: none */
+  int curve, curve_depth; /* open series, -1: none */
   int depth;
-  int text_role; /* of the group that a text stands in */
+  int text_role; /* of the group around a text */
   double text_x, text_y;
   bool turned; /* text runs upwards */
   char anchor; /* of a text: s, m, e */
@@ -135,7 +135,7 @@ static void close_curve(drawing *d) {
   d->curve = -1;
 }
 
-/* what of the picture a colour belongs to is wanted here */
+/* whether the element with this colour is wanted here */
 static bool wanted(const drawing *d, int role) {
   if (d->curve >= 0) return role >= ROLE_CURVE && role <= ROLE_MUTED;
   return role == ROLE_GRID && d->ticks_open;
@@ -183,7 +183,7 @@ static void take_polygon(drawing *d, const tag *t) {
   psdmp_report_page_raw(d->out, "Z\"/>");
 }
 
-/* all points of a series are one path of strokes without length and with round ends */
+/* all points of a series are one path of zero-length strokes with round ends */
 static void take_point(drawing *d, const tag *t) {
   size_t length;
   const char *at = attribute(t, "transform", &length), *end = at ? at + length : NULL;
@@ -232,7 +232,7 @@ static void end_group(drawing *d) {
 
 /* ---- texts ---- */
 
-/* what stands between > and <, with gnuplot's entities undone, so that it can be escaped as everything else is */
+/* the text between > and <, with gnuplot's entities decoded, so that it can be escaped like all others */
 static size_t plain_text(const char *at, const char *end, char *out, size_t size) {
   static const struct {
     const char *name;
@@ -256,7 +256,7 @@ static size_t plain_text(const char *at, const char *end, char *out, size_t size
   return used;
 }
 
-/* numbers at the axes for people: a real minus sign, 1e-06 as a power of ten */
+/* numbers at the axes: a real minus sign, 1e-06 as a power of ten */
 static void put_tick(psdmp_report_page *out, const char *text, size_t length, bool number) {
   static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
                                        "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
@@ -296,7 +296,7 @@ static void take_text(drawing *d, const tag *t, const char *end) {
   psdmp_report_page_raw(d->out, "</text>");
 }
 
-/* ---- the whole ---- */
+/* ---- the whole picture ---- */
 
 static void put_head(drawing *d, int size, int width, const double box[4]) {
   const psdmp_report_figure *f = d->figure;
@@ -312,7 +312,7 @@ static void put_head(drawing *d, int size, int width, const double box[4]) {
   d->ticks_open = true;
 }
 
-/* the axes, and under whatever stands there the label of x */
+/* the axes, and the x label below everything */
 static void put_frame(drawing *d, const double box[4]) {
   psdmp_report_page_markup(d->out,
                            "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n<text class=\"label x\" "

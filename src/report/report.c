@@ -1,4 +1,4 @@
-/* report.c: results in, one page out. */
+/* report.c: takes results, writes one page. */
 #define _POSIX_C_SOURCE 200809L /* uselocale */
 #include <locale.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct psdm_report {
   psdmp_base_arena memory[MOST_RESULTS]; /* of each result */
   int count;
 
-  /* of the page that was written last */
+  /* of the last page written */
   int sections, plots;
   char missing[512];
 };
@@ -36,7 +36,7 @@ static const struct {
                 {psdmp_report_section_reduce, NULL, NULL},      {psdmp_report_section_scaling, NULL, NULL},
                 {psdmp_report_section_bench, NULL, NULL}};
 
-/* ---- making and feeding it ---- */
+/* ---- creating and filling ---- */
 
 static bool copy_text(psdmp_base_arena *arena, const char *text, const char **copy) {
   *copy = text ? psdmp_base_arena_text(arena, text, strlen(text)) : NULL;
@@ -101,7 +101,7 @@ psdm_status psdm_report_add_result(psdm_report *report, const psdm_result *resul
 
 /* ---- the page ---- */
 
-/* numbers are written with points, whatever the process' locale is */
+/* decimal points in numbers, in any process locale */
 static locale_t plain_locale(locale_t *before) {
   locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (plain != (locale_t)0) *before = uselocale(plain);

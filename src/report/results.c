@@ -1,4 +1,4 @@
-/* results.c: what a result is, and how its numbers are found. */
+/* results.c: recognises results, and finds their numbers. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ bool psdmp_report_truth(const psdmp_document_node *from, const char *path, ...) 
   return truth;
 }
 
-/* a quoted number is a word */
+/* a quoted number is text */
 double psdmp_report_own_number(const psdmp_document_node *node) {
   double value;
   if (!node || node->kind != PSDMP_DOCUMENT_SCALAR || node->quoted ||
@@ -107,7 +107,7 @@ int psdmp_report_result_column(const psdmp_report_result *csv, const char *name)
 
 /* ---- trees: JSON of a command, parameter files ---- */
 
-/* where a tree says whose it is */
+/* the robot's name in a tree */
 static const char *robot_of(const psdmp_document_node *root) {
   static const char *const paths[] = {"name", "robot", "robot.name"};
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -125,7 +125,7 @@ bool psdmp_report_result_same_robot(const psdmp_report_result *a, const psdmp_re
 static const char expected[] =
     "JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file was expected";
 
-/* what a reader of texts found wrong, behind what a result is */
+/* appends the accepted kinds of result to a parser's error */
 static psdm_status no_result(psdm_error *error) {
   if (!error) return PSDM_E_PARSE;
   psdm_error found = *error;
@@ -133,7 +133,7 @@ static psdm_status no_result(psdm_error *error) {
                          found.text);
 }
 
-/* more than the names of its command and robot */
+/* anything besides the names of its command and robot */
 static bool has_content(const psdmp_document_node *root) {
   static const char *const names[] = {"command", "name", "robot", "fingerprint", "format", "settings"};
   for (const psdmp_document_node *child = root->child; child; child = child->next) {
@@ -187,7 +187,7 @@ static ptrdiff_t read_text(void *user, char *buffer, size_t size) {
   return (ptrdiff_t)take;
 }
 
-/* a field that is no number: none, or the one column of words, where steps of a calibration are 0, 1, 2, 3 */
+/* a field that is not a number: empty, or in the one column of words, where steps of a calibration are 0, 1, 2, 3 */
 static bool read_word(void *user, int column, const char *text, size_t length, double *value) {
   static const char *const steps[] = {"motor", "gravity", "friction", "inertia"};
   const psdmp_report_result *result = user;
@@ -211,7 +211,7 @@ static psdm_status take_header(psdmp_base_arena *arena, psdmp_report_result *res
 
 static const char others[] = "JSON that a psdm command wrote with --json, a parameter file, a robot file";
 
-/* which command rows are of, by their columns */
+/* the command of rows, from their columns */
 static psdm_status name_rows(psdmp_report_result *result, int line, psdm_error *error) {
   bool t = psdmp_report_result_column(result, "t") >= 0, q = psdmp_report_result_column(result, "q1") >= 0;
   if (t && psdmp_report_result_column(result, "predicted1") >= 0) result->command = "predict";
@@ -246,9 +246,9 @@ static psdm_status read_rows(psdmp_base_arena *arena, psdmp_report_result *resul
   }
 }
 
-/* some row has a time and a number beside it, of a size that can be drawn */
+/* whether some row has a time and another number of a size that can be drawn */
 static bool any_number(const psdmp_report_result *result) {
-  const double most = 1e100; /* beyond, plots draw nothing */
+  const double most = 1e100; /* larger values are not drawn */
   const double *t = result->value[psdmp_report_result_column(result, "t")];
   for (int i = 0; i < result->columns; i++)
     for (size_t row = 0; result->value[i] != t && row < result->rows; row++)
@@ -281,7 +281,7 @@ static psdm_status take_rows(psdmp_base_arena *arena, psdmp_report_result *resul
 
 enum { ROWS_BYTES = 512 * 1024 * 1024 }; /* an hour of six joints at 1 kHz */
 
-/* names and commas in the first line that says something; no colon, which a tree would have */
+/* names and commas in the first nonblank line; no colon, which a tree would have */
 static bool looks_like_rows(const char *text, size_t length) {
   const char *end = text + length;
   while (text < end && (*text == '#' || *text == '\n' || *text == '\r')) {

@@ -1,5 +1,5 @@
-/* section_analyze.c: what a robot's model depends on, what would decouple or balance it, bounds that hold
- * everywhere. */
+/* section_analyze.c: dependencies of a robot's model, conditions that decouple or balance it, bounds for all
+ * positions. */
 #include <string.h>
 
 #include "report/section_parts_priv.h"
@@ -8,7 +8,7 @@ enum { MOST_SHOWN = 12 };
 
 /* ---- structure ---- */
 
-/* "m12(q2, q3)"; "0" when it is none */
+/* "m12(q2, q3)"; "0" if it is zero */
 static const char *entry_text(psdmp_report_page *page, const psdmp_document_node *entry, const char *name) {
   const psdmp_document_node *joint = psdmp_report_first(psdmp_report_node(entry, "depends"));
   const char *text = name;
@@ -132,7 +132,7 @@ static void bounds(psdmp_report_page *page, const psdmp_document_node *root) {
   }
   psdmp_report_page_table_end(page);
   psdmp_report_drawing d =
-      psdmp_report_drawing_of(page, "Rigorous bounds, and the extremes that were met", "bound", "value (SI units)");
+      psdmp_report_drawing_of(page, "Rigorous bounds, and the extremes found", "bound", "value (SI units)");
   d.plot.y_log = true;
   d.plot.tick = tick;
   d.plot.ticks = BOUNDS;
@@ -165,11 +165,9 @@ static void samples(psdmp_report_page *page, const psdmp_document_node *root) {
                      PSDMP_REPORT_ITEMS(shares));
   psdmp_report_page_table_end(page);
   if (beyond > 0)
-    psdmp_report_page_paragraph(
-        page, "%.0f samples break bounds that were proved: do not trust the bounds of this robot.", beyond);
-  else
-    psdmp_report_page_paragraph(
-        page, "Shares of the positions at which values are at most so large. No sample is beyond what is proved.");
+    psdmp_report_page_paragraph(page, "%.0f samples violate proven bounds: do not trust the bounds of this robot.",
+                                beyond);
+  else psdmp_report_page_paragraph(page, "Quantiles over these positions. No sample exceeds a proven bound.");
 }
 
 static void path_facts(psdmp_report_page *page, const psdmp_document_node *root) {

@@ -1,4 +1,4 @@
-/* section_analyze_modes.c: linear models: where their eigenvalues lie, and what that says. */
+/* section_analyze_modes.c: linear models: their eigenvalues and verdicts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct modes {
   int count;
 } modes;
 
-/* eigenvalues of some list, added to those before */
+/* adds the eigenvalues of a list */
 static void collect(const psdmp_document_node *list, modes *m) {
   for (const psdmp_document_node *mode = psdmp_report_first(list); mode && m->count < MOST_MODES; mode = mode->next) {
     m->re[m->count] = psdmp_report_number(mode, "re");
@@ -35,7 +35,7 @@ static void reach(const modes *m, double range[4]) {
   }
 }
 
-/* the unit circle of sampled systems; the axes of the others, which reach a little beyond all modes */
+/* the unit circle of sampled systems; the axes of the others, slightly longer than all modes need */
 static void draw_boundary(psdmp_report_drawing *d, bool sampled, const modes *open, const modes *closed, double x[],
                           double y[], int points) {
   const double full = 6.283185307179586;
@@ -81,7 +81,7 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* where the sizes of the modes have their widest gap, when they are more than three decades apart; else infinite */
+/* the widest gap between the sizes of the modes, when they span more than three decades; else infinite */
 static double slow_end(psdmp_report_page *page, const modes *open, const modes *closed) {
   const modes *both[] = {open, closed};
   double *size = psdmp_report_page_memory(page, 2 * MOST_MODES * sizeof *size), widest = 1, end = INFINITY;
@@ -90,7 +90,7 @@ static double slow_end(psdmp_report_page *page, const modes *open, const modes *
   for (int b = 0; b < 2; b++)
     for (int k = 0; k < both[b]->count; k++) {
       double s = hypot(both[b]->re[k], both[b]->im[k]);
-      if (isfinite(s) && s > 1e-9) size[count++] = s; /* free motion: zero but for rounding */
+      if (isfinite(s) && s > 1e-9) size[count++] = s; /* free motion: zero to rounding */
     }
   qsort(size, (size_t)count, sizeof *size, by_size);
   if (count < 2 || size[count - 1] < 1000 * size[0]) return INFINITY;
@@ -119,7 +119,7 @@ static void draw_modes(psdmp_report_page *page, const psdmp_document_node *root)
   }
   if (!open.count) return;
   draw_plane(page, sampled ? "Eigenvalues of the sampled model" : "Eigenvalues", sampled, &open, &closed);
-  /* one mode far out hides all others */
+  /* one mode far out would hide all others */
   double end = sampled ? INFINITY : slow_end(page, &open, &closed);
   if (!isfinite(end)) return;
   keep_slow(&open, end);
@@ -156,7 +156,7 @@ static void points_table(psdmp_report_page *page, const psdmp_document_node *poi
 static void mode_rows(psdmp_report_page *page, const psdmp_document_node *list, const char *loop) {
   for (const psdmp_document_node *mode = psdmp_report_first(list); mode; mode = mode->next) {
     double im = psdmp_report_number(mode, "im");
-    if (im < 0) continue; /* its conjugate has been */
+    if (im < 0) continue; /* its conjugate is already shown */
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", loop);
     psdmp_report_page_cell(page, "%s%s%s", psdmp_report_words_number(page, psdmp_report_number(mode, "re"), 5),

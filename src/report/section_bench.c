@@ -1,4 +1,4 @@
-/* section_bench.c: times of generated code (psdm bench), and benchmarks other than those over the number of joints
+/* section_bench.c: times of generated code (psdm bench), and benchmarks except those over the number of joints
  * (section_scaling.c). */
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void show_facts(psdmp_report_page *page, const psdmp_document_node *root)
   psdmp_report_page_facts_end(page);
 }
 
-/* time of every function in every way it was measured */
+/* times of all functions in all ways measured */
 static void plot_times(psdmp_report_page *page, const psdmp_document_node *root) {
   psdmp_report_groups *g = psdmp_report_page_memory(page, sizeof *g);
   if (!g) return;

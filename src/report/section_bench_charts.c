@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
 void psdmp_report_bench_place(psdmp_report_page *page, const psdmp_document_node *root) {
   const char *how = psdmp_report_text(root, "how"), *processor = psdmp_report_text(root, "processor"),
@@ -40,7 +40,7 @@ static const char *ratio_words(psdmp_report_page *page, double ratio) {
   return psdmp_report_words(page, "%.0f", unit * round(ratio / unit));
 }
 
-/* "Pinocchio (5.4x to 7.9x)": how many times the first kind's */
+/* "Pinocchio (5.4x to 7.9x)": multiples of the first kind */
 static const char *kind_title(psdmp_report_page *page, const psdmp_report_groups *g, int kind) {
   double least = INFINITY, most = 0;
   for (int i = 0; i < g->groups; i++) {
@@ -53,10 +53,10 @@ static const char *kind_title(psdmp_report_page *page, const psdmp_report_groups
   return psdmp_report_words(page, "%.200s (%s\xC3\x97 to %s\xC3\x97)", g->kind[kind], from, to);
 }
 
-/* eight colours, then muted; what was published is muted, too */
+/* eight colours, then muted; published figures are muted too */
 static int kind_colour(const psdmp_report_groups *g, int kind) { return g->published[kind] || kind > 7 ? -1 : kind; }
 
-/* half of the smallest value: a point that is not drawn, so that no bar ends where the axis begins */
+/* half of the smallest value: an invisible point, so that no bar ends where the axis starts */
 static double floor_of(const psdmp_report_groups *g) {
   double least = INFINITY;
   for (int k = 0; k < g->kinds; k++)
@@ -65,9 +65,9 @@ static double floor_of(const psdmp_report_groups *g) {
   return least / 2;
 }
 
-/* one group: each kind a bar of its own with its name below; many: their names below, the kinds' in the key */
+/* one group: each kind is a bar with its name below; several: their names below, the kinds' in the legend */
 void psdmp_report_groups_plot(psdmp_report_page *page, const psdmp_report_groups *g) {
-  static const double filled = 0.84; /* of the distance from group to group */
+  static const double filled = 0.84; /* of the distance between groups */
   const char *title[PSDMP_REPORT_MOST_KINDS];
   bool single = g->groups == 1;
   if (g->groups <= 0 || g->kinds <= 0) return;
@@ -165,7 +165,7 @@ static bool read_curve(psdmp_report_page *page, const psdmp_document_node *node,
   return true;
 }
 
-/* names 0, 1, ... for an axis that counts; returns how many, 0 for an axis that does not */
+/* names 0, 1, ... for an axis of integers; returns how many, 0 for other axes */
 static int count_ticks(psdmp_report_page *page, const curves *c, const char *tick[PSDMP_REPORT_MOST_GROUPS]) {
   double most = 0;
   for (int k = 0; k < c->count; k++)
@@ -186,7 +186,7 @@ static void plot_curves(psdmp_report_page *page, const psdmp_document_node *char
   d.plot.ticks = d.plot.x_log ? 0 : count_ticks(page, c, tick);
   d.plot.tick = d.plot.ticks ? tick : NULL;
   for (int k = 0; k < c->count; k++) {
-    /* published numbers and single ones are dots, measured ones a line with its dots */
+    /* published numbers and single ones are dots, measured ones a line with dots */
     bool line = !c->published[k] && c->points[k] > 1;
     int colour = c->published[k] || k > 7 ? -1 : k;
     if (line) psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, c->name[k], c->x[k], c->y[k], (size_t)c->points[k], colour);
@@ -196,7 +196,7 @@ static void plot_curves(psdmp_report_page *page, const psdmp_document_node *char
   psdmp_report_draw(&d);
 }
 
-/* the next larger x of all curves; NAN: there is none */
+/* the next larger x of all curves; NAN: none */
 static double next_x(const curves *c, double after) {
   double next = NAN;
   for (int k = 0; k < c->count; k++)

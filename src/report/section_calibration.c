@@ -1,4 +1,4 @@
-/* section_calibration.c: a calibration from its figures to its residuals. */
+/* section_calibration.c: a calibration, from its key figures to its residuals. */
 #include "report/section_calibration_priv.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* ---- predicted rows ---- */
 
-/* everything that can be drawn of every axis; NULL without memory or rows */
+/* the data of every axis that can be drawn; NULL without memory or rows */
 static psdmp_report_compared *all_compared(const psdmp_report_fit_view *view, int *count) {
   psdmp_report_timeline line;
   psdmp_report_compared *list =
@@ -28,7 +28,7 @@ static void draw_rows(const psdmp_report_fit_view *view) {
   psdmp_report_page_paragraph(view->page,
                               "Measured torque in the model's band, and as it was logged; the model's with two "
                               "standard deviations, noise included, on either side.%s%s",
-                              list[0].heldout ? " Shaded: held out, the fit has not seen it." : "",
+                              list[0].heldout ? " Shaded: held out, not used by the fit." : "",
                               list[0].shifted ? " Segments are drawn one after the other." : "");
   psdmp_report_axes_drawn(view->page, &view->axes);
   for (int k = 0; k < count; k++) psdmp_report_draw_torque(view->page, &list[k]);
@@ -63,7 +63,7 @@ static void show(psdmp_report_fit_view *view, const char *title) {
   psdmp_report_fit_worth(view);
 }
 
-/* as many as the result says something about: files have no "n" and no names */
+/* as many axes as the result has figures for: files have no "n" and no names */
 static psdmp_report_axes axes_of_file(psdmp_report_page *page, const psdmp_report_results *results,
                                       const psdmp_report_result *file) {
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, file);
@@ -72,7 +72,7 @@ static psdmp_report_axes axes_of_file(psdmp_report_page *page, const psdmp_repor
   return axes.n || !n ? axes : psdmp_report_axes_new(page, n);
 }
 
-/* names of joints stand in the errors where the result has no list of its own */
+/* joint names come from the errors if the result has no list of its own */
 static void take_names(psdmp_report_fit_view *view) {
   for (int i = 0; i < view->axes.n; i++) {
     const char *name = psdmp_report_text(view->root, "train.joints.%d.name", i);
@@ -87,7 +87,7 @@ static bool is_parameters(const psdmp_report_result *result) {
   return result->root && strcmp(result->command, "parameters") == 0;
 }
 
-/* the JSON of the run that wrote the file has all that it has, and more */
+/* whether the JSON of the run that wrote the file, which contains more, is shown */
 static bool said_already(const psdmp_report_results *results, const psdmp_report_result *file) {
   for (int k = 0; k < results->count; k++)
     if (is_calibration(results->item[k]) && psdmp_report_result_same_robot(results->item[k], file)) return true;
@@ -106,7 +106,7 @@ static void show_result(psdmp_report_page *page, const psdmp_report_results *res
   if (rows) rows->used = true;
 }
 
-/* predictions without the calibration that they are of */
+/* predictions without their calibration */
 static void show_rows(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *rows) {
   psdmp_report_fit_view view = {
       .page = page, .result = rows, .rows = rows, .axes = psdmp_report_axes_of(page, results, rows)};

@@ -1,12 +1,12 @@
-/* section_calibration_fit.c: how good a calibration is, in figures and tables, and what was chosen for it. */
+/* section_calibration_fit.c: quality of a calibration, in figures and tables, and its choices. */
 #include <math.h>
 #include <string.h>
 
 #include "report/section_calibration_priv.h"
 
-/* ---- where figures stand ---- */
+/* ---- positions of figures ---- */
 
-/* a joint's figure of a part: in lists of a parameter file, in objects of JSON */
+/* a joint's figure of a part: from lists in a parameter file, from objects in JSON */
 static double joint_number(const psdmp_report_fit_view *view, const char *part, int axis, const char *key) {
   const char *path = view->file ? psdmp_report_words(view->page, "errors.%s.%s.%d", part, key, axis)
                                 : psdmp_report_words(view->page, "%s.joints.%d.%s", part, axis, key);
@@ -25,7 +25,7 @@ static bool has_part(const psdmp_report_fit_view *view, const char *part) {
 
 /* ---- facts ---- */
 
-/* the joint whose torque is explained worst, by R2 */
+/* the joint with the worst R2 */
 static void fact_worst(const psdmp_report_fit_view *view, const char *part) {
   int worst = -1;
   double least = INFINITY;
@@ -83,7 +83,7 @@ void psdmp_report_fit_errors(const psdmp_report_fit_view *view) {
                                                         "usual speed. Relative: |error| / |torque| of the joint.");
 }
 
-/* rows at rest, all rows, torque as logged: what the main figures leave out */
+/* rows at rest, all rows, torque as logged: not in the main figures */
 static void other_rows(const psdmp_report_fit_view *view) {
   static const char *const header[] = {"rows", "training", "held out"};
   static const struct {
@@ -103,7 +103,7 @@ static void other_rows(const psdmp_report_fit_view *view) {
   psdmp_report_page_table_end(view->page);
 }
 
-/* ---- an earlier result beside this one ---- */
+/* ---- comparison with an earlier result ---- */
 
 void psdmp_report_fit_compared(const psdmp_report_fit_view *view) {
   static const char *const header[] = {"joint", "RMSE", "RMSE, compared", "unit"};
@@ -125,7 +125,7 @@ void psdmp_report_fit_compared(const psdmp_report_fit_view *view) {
   psdmp_report_page_table_end(view->page);
 }
 
-/* ---- what was chosen ---- */
+/* ---- choices ---- */
 
 static void log_rows(const psdmp_report_fit_view *view) {
   static const psdmp_report_item list[] = {{"rows in the logs", "rows", 9, NULL}, {"segments", "segments", 9, NULL}};
@@ -163,7 +163,7 @@ void psdmp_report_fit_choices(const psdmp_report_fit_view *view) {
   psdmp_report_sentences(page, psdmp_report_node(view->root, "fault_lines"), "Faults of the logs");
 }
 
-/* ---- what it is worth ---- */
+/* ---- verdict ---- */
 
 static void singular_values(const psdmp_report_fit_view *view) {
   const psdmp_document_node *list = psdmp_report_node(view->root, "singular_values");
@@ -221,7 +221,7 @@ void psdmp_report_fit_worth(const psdmp_report_fit_view *view) {
 
 /* ---- remarks ---- */
 
-/* the word, and what it rests on */
+/* the verdict, and its reasons */
 static void verdict(const psdmp_report_fit_view *view) {
   const char *word = psdmp_report_text(view->root, "verdict.word");
   bool fit_for_use = strcmp(word, "good") == 0 || strcmp(word, "usable") == 0;

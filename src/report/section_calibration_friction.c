@@ -1,4 +1,4 @@
-/* section_calibration_friction.c: friction over speed with its doubt, the rows that show it, and its numbers. */
+/* section_calibration_friction.c: friction over speed with its uncertainty, the rows behind it, and its numbers. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 static const char *const lugre_keys[PSDMP_REPORT_LUGRE] = {"coulomb",  "static", "stribeck", "viscous",
                                                            "exponent", "sigma0", "sigma1",   "offset"};
 
-/* "tanh(v/w) |f|" of a parameter file, which has no words */
+/* "tanh(v/w) |f|" for a parameter file, which has no text */
 static const char *term_text(psdmp_report_page *page, const psdmp_report_friction_term *term) {
   const char *load = term->load == 1 ? " |f|" : term->load == 2 ? " f^2" : "";
   return isfinite(term->width) && strchr(term->kind, 'w')
@@ -34,7 +34,7 @@ static void read_terms(const psdmp_report_fit_view *view, const psdmp_document_n
   }
 }
 
-/* rows of a square matrix of so many rows; false when it is not one */
+/* rows of a square matrix of this size; false if it is not one */
 static bool read_covariance(const psdmp_document_node *matrix, int size, double *out) {
   int row = 0;
   if (!matrix || matrix->kind != PSDMP_DOCUMENT_LIST || matrix->count != size) return false;
@@ -80,7 +80,7 @@ static bool of_position(const char *kind) {
   return strcmp(kind, "x") == 0 || strcmp(kind, "sin(w x)") == 0 || strcmp(kind, "cos(w x)") == 0;
 }
 
-/* a column's value once speed has been steady for long. Those of the position are not here: 0 */
+/* a column's value at steady speed. Position-dependent columns are 0 here */
 static double term_value(const psdmp_report_friction_term *term, double v, double load) {
   for (int kind = 0; kind < PSDM_COLUMN_KINDS; kind++)
     if (strcmp(term->kind, psdm_column_text((psdm_column_kind)kind)) == 0 && !of_position(term->kind))
@@ -89,7 +89,7 @@ static double term_value(const psdmp_report_friction_term *term, double v, doubl
   return 0;
 }
 
-/* standard deviation of a sum of slope times number */
+/* standard deviation of the sum of slope times number */
 static double doubt(const psdmp_report_friction_view *f, const double *slope, const double *sd, int count) {
   double sum = 0;
   for (int i = 0; i < count; i++)
@@ -145,7 +145,8 @@ static double root_mean_square(const double *value, size_t count) {
   return used ? sqrt(sum / (double)used) : 0;
 }
 
-/* measured torque less the model's rigid part, where the joint accelerates little: below half its usual acceleration */
+/* measured torque minus the model's rigid part, where the joint accelerates little: below half its usual
+ * acceleration */
 static size_t steady_rows(const psdmp_report_fit_view *view, int axis, double *x, double *y) {
   const char *const names[] = {"qd", "qdd", "tau", "predicted", "friction"};
   const double *column[5];
@@ -163,7 +164,7 @@ static size_t steady_rows(const psdmp_report_fit_view *view, int axis, double *x
   return used;
 }
 
-/* the friction experiment's own rows: speed and torque less gravity */
+/* the friction experiment's own rows: speed and torque minus gravity */
 static size_t step_rows(const psdmp_report_fit_view *view, int axis, double *x, double *y) {
   enum { FRICTION = 2 };
   psdmp_report_compared c;
@@ -193,7 +194,7 @@ static void draw_friction(const psdmp_report_fit_view *view, int axis, const psd
                               : steady_rows(view, axis, dot, dot + MOST_DOTS + 1);
   double speed = f->speed > 0 ? f->speed : fastest(dot, dots);
   if (!(speed > 0)) return;
-  /* closer together where speed changes its sign; never at rest, where friction has no single value */
+  /* denser near the change of sign; never at rest, where friction has no single value */
   for (int k = 0; k < POINTS; k++) {
     double s = (2.0 * k + 1 - POINTS) / (POINTS - 1), sd;
     v[k] = k == POINTS / 2 ? 0 : speed * s * fabs(s);
@@ -260,7 +261,7 @@ static bool known(const psdmp_report_fit_view *view) {
   return false;
 }
 
-/* true when some curve is drawn with a band that takes its numbers as independent */
+/* true when some curve is drawn with a band that treats its numbers as independent */
 static bool draw_all(const psdmp_report_fit_view *view, bool *left_out) {
   bool independent = false;
   for (int i = 0; i < view->axes.n && i < PSDMP_REPORT_MOST_DRAWN; i++) {

@@ -1,10 +1,10 @@
-/* section_calibration_priv.h: what the files of the calibration's section share. */
+/* section_calibration_priv.h: shared by the files of the calibration's section. */
 #ifndef PSDMP_REPORT_SECTION_CALIBRATION_H
 #define PSDMP_REPORT_SECTION_CALIBRATION_H
 
 #include "report/section_parts_priv.h"
 
-/* One calibration: its JSON, or a parameter file alone; the rows of --predict where they are there. */
+/* One calibration: its JSON, or a parameter file alone; with the rows of --predict if available. */
 typedef struct psdmp_report_fit_view {
   psdmp_report_page *page;
   const psdmp_report_result *result;
@@ -12,7 +12,7 @@ typedef struct psdmp_report_fit_view {
   const psdmp_report_result *rows; /* NULL: none */
   bool file;                       /* a parameter file */
   bool steps;                      /* --route steps */
-  /* drives move several joints or the other way round: friction is theirs, rows are the joints' */
+  /* drives move several joints or vice versa: friction is per drive, rows are per joint */
   bool drives;
   psdmp_report_axes axes;
 } psdmp_report_fit_view;
@@ -28,7 +28,7 @@ void psdmp_report_fit_remarks(const psdmp_report_fit_view *view);
 
 /* ---- section_calibration_residuals.c: one axis' measured and predicted torque ---- */
 
-/* Arrays of one length; NAN where there is a gap. Those that are not known are NULL. */
+/* Arrays of one length; NAN in gaps. NULL if unknown. */
 typedef struct psdmp_report_compared {
   const psdmp_report_axis *axis;
   const char *what; /* "torque", for titles */
@@ -36,7 +36,7 @@ typedef struct psdmp_report_compared {
   const double *t, *measured, *predicted, *residual;
   const double *raw, *band, *heldout, *speed; /* nullable */
   double rate;                                /* Hz, NAN when unknown */
-  bool shifted;                               /* the clock of the log began anew */
+  bool shifted;                               /* the clock of the log restarted */
 } psdmp_report_compared;
 
 bool psdmp_report_compared_of(psdmp_report_page *page, const psdmp_report_result *rows,
@@ -65,9 +65,9 @@ typedef struct psdmp_report_friction_term {
 typedef struct psdmp_report_friction_view {
   int terms;
   psdmp_report_friction_term term[PSDMP_REPORT_FRICTION_TERMS];
-  bool bristles; /* the eight numbers of LuGre in place of terms */
+  bool bristles; /* the eight numbers of LuGre instead of terms */
   double lugre[PSDMP_REPORT_LUGRE], sd[PSDMP_REPORT_LUGRE];
-  /* covariance is known; else standard deviations are taken as independent */
+  /* covariance is known; else standard deviations are treated as independent */
   bool correlated;
   double covariance[PSDMP_REPORT_FRICTION_TERMS * PSDMP_REPORT_FRICTION_TERMS];
   double speed, load; /* largest tested, mean */
@@ -76,7 +76,7 @@ typedef struct psdmp_report_friction_view {
 /* false: nothing is known */
 bool psdmp_report_friction_read(const psdmp_report_fit_view *view, int axis, psdmp_report_friction_view *out);
 
-/* Torque at a steady speed, position left out; *sd (nullable) its standard deviation, NAN when unknown. */
+/* Torque at a steady speed, without position; *sd (nullable) its standard deviation, NAN if unknown. */
 double psdmp_report_friction_steady(const psdmp_report_friction_view *friction, double speed, double *sd);
 
 void psdmp_report_fit_friction(const psdmp_report_fit_view *view);

@@ -1,5 +1,5 @@
-/* section_calibration_residuals.c: measured and predicted torque of one axis, and what is left between them: size,
- * frequency, what it hangs on. */
+/* section_calibration_residuals.c: measured and predicted torque of one axis, and the residuals: size, spectrum,
+ * dependencies. */
 #include <math.h>
 
 #include "report/section_calibration_priv.h"
@@ -41,7 +41,7 @@ bool psdmp_report_compared_of(psdmp_report_page *page, const psdmp_report_result
 
 /* ---- over time ---- */
 
-/* lowest and highest of what is drawn, with some room */
+/* lowest and highest value drawn, with a margin */
 static void reach(const double *value, size_t count, double range[2]) {
   for (size_t k = 0; value && k < count; k++) {
     if (!isfinite(value[k])) continue;
@@ -50,7 +50,7 @@ static void reach(const double *value, size_t count, double range[2]) {
   }
 }
 
-/* the whole height behind rows that are held out */
+/* shades the full height behind held-out rows */
 static void shade_heldout(psdmp_report_drawing *d, const psdmp_report_compared *c) {
   double range[2] = {NAN, NAN}, *low = array(d->page, c->points), *high = array(d->page, c->points);
   bool any = false;
@@ -111,7 +111,7 @@ void psdmp_report_draw_histogram(psdmp_report_page *page, const psdmp_report_com
   psdmp_report_draw(&d);
 }
 
-/* share of residuals within so many bands */
+/* share of residuals within this many bands */
 static double inside_band(const psdmp_report_compared *c, double bands, const double *which, double value) {
   size_t inside = 0, all = 0;
   for (size_t k = 0; k < c->points; k++) {
@@ -122,7 +122,7 @@ static double inside_band(const psdmp_report_compared *c, double bands, const do
   return all ? (double)inside / (double)all : NAN;
 }
 
-/* residuals of training or held-out rows alone, the others as gaps */
+/* residuals of training or held-out rows alone, with gaps for the others */
 static double *part_of(psdmp_report_page *page, const psdmp_report_compared *c, bool heldout) {
   double *out = array(page, c->points);
   for (size_t k = 0; out && k < c->points; k++)
@@ -171,7 +171,7 @@ static size_t longest_run(const double *value, size_t count) {
   return longest;
 }
 
-/* Welch's estimate as amplitude density; NULL when there is no whole window */
+/* Welch's estimate as amplitude density; NULL without a complete window */
 static double *density_of(psdmp_report_page *page, const double *value, size_t count, double rate, size_t length) {
   double *power = array(page, length / 2 + 1), *scratch = array(page, 4 * length);
   if (!value || !power || !scratch || !psdmp_report_welch(value, count, rate, length, power, scratch)) return NULL;
@@ -185,7 +185,7 @@ void psdmp_report_draw_spectrum(psdmp_report_page *page, const psdmp_report_comp
   if (!length)
     psdmp_report_page_paragraph(page, "%s: no run without a gap is long enough for a spectrum.", c->axis->name);
   if (!length || !frequency) return;
-  /* without frequency 0, which has no place on a logarithmic axis and no mean left in it */
+  /* without frequency 0, which a logarithmic axis cannot show and where the mean was removed */
   for (size_t k = 0; k <= length / 2; k++) frequency[k] = k ? (double)k * c->rate / (double)length : NAN;
   for (size_t k = 0; raw && k < c->points; k++) raw[k] = c->raw[k] - c->predicted[k];
   double *torque = density_of(page, c->measured, c->points, c->rate, length),
@@ -203,9 +203,9 @@ void psdmp_report_draw_spectrum(psdmp_report_page *page, const psdmp_report_comp
   psdmp_report_draw(&d);
 }
 
-/* ---- what it hangs on ---- */
+/* ---- dependencies ---- */
 
-/* every so many-th point that can be drawn; returns how many */
+/* evenly thinned points that can be drawn; returns how many */
 static size_t thinned(const double *x, const double *y, size_t count, double *out_x, double *out_y) {
   size_t all = 0, at = 0, used = 0;
   for (size_t k = 0; k < count; k++) all += isfinite(x[k]) && isfinite(y[k]);

@@ -1,5 +1,5 @@
-/* section_calibration_steps.c: a calibration step by step: motors, gravity, friction, inertia, and how well each
- * explains its own rows. */
+/* section_calibration_steps.c: a calibration step by step: motors, gravity, friction, inertia, and how well each fits
+ * its own rows. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const psdmp_document_node *step_joint(const psdmp_report_fit_view *view, 
   return psdmp_report_node(view->root, "steps.%s.joints.%d", step_names[step], axis);
 }
 
-/* constants stand in the motor step of JSON, and under motors in a file */
+/* constants are in the motor step of JSON, and under motors in a file */
 static double motor_number(const psdmp_report_fit_view *view, int axis, const char *key) {
   return psdmp_report_number(view->root, view->file ? "motors.%d.%s" : "steps.motor.joints.%d.%s", axis, key);
 }
@@ -79,7 +79,7 @@ void psdmp_report_fit_steps(const psdmp_report_fit_view *view) {
 
 /* ---- rows ---- */
 
-/* a way back that stands before its way there */
+/* a way back that comes before its way there */
 static bool falls(const double *t, size_t count) {
   size_t back = 0;
   for (size_t k = 1; k < count; k++) back += t[k] < t[k - 1];
@@ -106,7 +106,7 @@ size_t psdmp_report_step_points(const psdmp_report_fit_view *view, int step, int
     if (!(column[k] = rows ? psdmp_report_rows_column(rows, names[k]) : NULL)) return 0;
   for (size_t k = 0; k < rows->rows; k++) count += column[STEP][k] == step && column[DRIVE][k] == drive + 1;
   if (!count) return 0;
-  /* the same columns without the others' rows; time becomes a clock of its own */
+  /* the same columns without other rows; time becomes a new clock */
   double *memory = psdmp_report_page_memory(view->page, COLUMNS * count * sizeof *memory),
          **value = psdmp_report_page_memory(view->page, COLUMNS * sizeof *value);
   if (!memory || !value) return 0;
@@ -139,7 +139,7 @@ size_t psdmp_report_step_points(const psdmp_report_fit_view *view, int step, int
   return line.points;
 }
 
-/* torque of the known mass over the position: a straight comparison without time */
+/* torque of the known mass over position: a direct comparison without time */
 static void draw_motor(psdmp_report_page *page, const psdmp_report_compared *c, const double *position) {
   psdmp_report_drawing d = psdmp_report_drawing_of(
       page, psdmp_report_words(page, "%s: the known mass", c->axis->name),

@@ -1,4 +1,4 @@
-/* section_excite.c: an exciting motion within its limits, and how well it tells parameters apart. */
+/* section_excite.c: an exciting motion within its limits, and its condition numbers. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
   psdmp_report_page_facts_end(page);
 }
 
-/* a bar for each search that was begun, beside random motions */
+/* a bar for each search started, beside random motions */
 static void starts(psdmp_report_page *page, const psdmp_document_node *root) {
   enum { MOST = 64 };
   double y[MOST], x[MOST];
@@ -89,7 +89,7 @@ static void limits(psdmp_report_page *page, const psdmp_report_result *result, c
 
 /* ---- the section ---- */
 
-/* what each experiment is made of: joint after joint */
+/* the parts of each experiment: joint after joint */
 static void parts(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const header[] = {"from (s)", "to (s)", "joint", "direction", "amplitude", "frequency (Hz)"};
   static const psdmp_report_item figures[] = {

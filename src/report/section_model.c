@@ -1,5 +1,5 @@
-/* section_model.c: derive and params: facts, classes of functions, base parameters with formulas, values and what a
- * calibration knows of them. */
+/* section_model.c: derive and params: facts, classes of functions, base parameters with formulas, values and calibrated
+ * uncertainties. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,22 +7,22 @@
 
 #include "report/section_parts_priv.h"
 
-enum { MOST_PARAMETERS = 1000 }; /* that are shown */
+enum { MOST_PARAMETERS = 1000 }; /* shown */
 
-/* what a calibration says of a parameter */
+/* a calibration's result for a parameter */
 typedef struct known {
   const char *name;
   double value, sd;
-  size_t place; /* in its list: of two with one name the first counts */
+  size_t place; /* in its list: of two with the same name the first counts */
 } known;
 
-/* what belongs to one robot; any may be NULL */
+/* results of one robot; any may be NULL */
 typedef struct model {
   const char *robot;
   psdmp_report_result *derive, *params, *calibration, *file; /* file: parameters as YAML */
   known *known;                                              /* (knowns) by name */
   size_t knowns;
-  bool apart; /* a calibration goes by this name, but not of this model */
+  bool apart; /* there is a calibration with this name, but of another model */
 } model;
 
 /* ---- finding ---- */
@@ -39,7 +39,7 @@ static psdmp_report_result *find(const psdmp_report_results *results, const char
   return NULL;
 }
 
-/* a list of parameters that has at least one */
+/* a nonempty list of parameters */
 static const psdmp_document_node *list_at(const psdmp_report_result *r, const char *path, psdmp_document_kind kind) {
   const psdmp_document_node *node = r ? psdmp_report_node(r->root, "%s", path) : NULL;
   return node && node->kind == kind && node->count ? node : NULL;
@@ -56,7 +56,7 @@ static const char *name_of(const psdmp_document_node *parameter) {
   return name[0] || !parameter->key ? name : parameter->key;
 }
 
-/* the same sum of standard parameters, to rounding; a file that says none has its name only */
+/* the same sum of standard parameters, to rounding; a file without formulas is compared by name only */
 static bool same_formula(const psdmp_document_node *a, const psdmp_document_node *b) {
   const psdmp_document_node *x = psdmp_report_node(a, "formula"), *y = psdmp_report_node(b, "formula");
   if (!x || !y || x->kind != PSDMP_DOCUMENT_MAP || y->kind != PSDMP_DOCUMENT_MAP) return true;
@@ -68,7 +68,7 @@ static bool same_formula(const psdmp_document_node *a, const psdmp_document_node
   return true;
 }
 
-/* two robots may go by one name */
+/* two robots may have the same name */
 static bool same_parameters(const psdmp_document_node *a, const psdmp_document_node *b) {
   if (a->count != b->count) return false;
   for (a = a->child, b = b->child; a && b; a = a->next, b = b->next)
@@ -89,7 +89,7 @@ static void find_known(psdmp_report_page *page, model *m) {
   if (m->knowns) qsort(m->known, m->knowns, sizeof *m->known, by_name);
 }
 
-/* NAN when nothing is known of it */
+/* NAN if unknown */
 static void identified(const model *m, const char *name, double *value, double *sd) {
   size_t low = 0, high = m->knowns;
   while (low < high) {
@@ -164,7 +164,7 @@ static void put_classes(psdmp_report_page *page, const psdmp_document_node *deri
 
 /* ---- formulas ---- */
 
-/* "+ 0.05 mx1": a coefficient for people, and a name */
+/* "+ 0.05 mx1": a coefficient for readers, and a name */
 static void put_term(psdmp_report_page *page, bool first, double coefficient, const char *name) {
   bool negative = coefficient < 0;
   psdmp_report_page_raw(page, first ? (negative ? "\u2212" : "") : negative ? " \u2212 " : " + ");
@@ -191,7 +191,7 @@ static void put_formula(psdmp_report_page *page, const psdmp_document_node *para
 
 /* ---- base parameters ---- */
 
-/* value and twice its standard deviation beside zero, each row on its own scale: does it differ from nothing? */
+/* value and twice its standard deviation beside zero, each row on its own scale: does it differ from zero? */
 static void put_whisker(psdmp_report_page *page, double value, double sd) {
   double reach = fabs(value) + 2 * sd, at = 50 + 46 * value / reach, half = 46 * 2 * sd / reach;
   psdmp_report_page_cell_begin(page);
@@ -225,7 +225,7 @@ static void put_row(psdmp_report_page *page, const model *m, const psdmp_documen
   put_whisker(page, value, sd);
 }
 
-/* relative standard deviation of every parameter: which ones the log tells, and which it does not */
+/* relative standard deviation of every parameter: shows which ones the log determines */
 static void put_doubts(psdmp_report_page *page, const model *m, const psdmp_document_node *list) {
   size_t room = list->count < MOST_PARAMETERS ? (size_t)list->count : MOST_PARAMETERS, count = 0;
   double *x = psdmp_report_page_memory(page, room * sizeof *x), *y = psdmp_report_page_memory(page, room * sizeof *y);
@@ -254,7 +254,7 @@ static bool any_value(const psdmp_document_node *list) {
 
 static void put_parameters(psdmp_report_page *page, const model *m, const psdmp_document_node *list) {
   bool doubt = m->knowns > 0;
-  /* values of the robot file; those of the calibration itself have their own columns */
+  /* values of the robot file; the calibration's have their own columns */
   bool values = m->params && any_value(list);
   static const char *const header[] = {"Parameter",      "Formula",  "Value in the robot file", "Identified",
                                        "Std. deviation", "Relative", "\u00b1 2 sd, beside 0"};
@@ -326,7 +326,7 @@ void psdmp_report_section_model(psdmp_report_page *page, const psdmp_report_resu
     const psdmp_report_result *own = results->item[i];
     bool first = false;
     for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) first |= is_command(results->item[i], commands[k]);
-    /* one section for each robot, where its first result stands */
+    /* one section for each robot, at its first result */
     for (int before = 0; before < i && first; before++)
       for (size_t k = 0; k < sizeof commands / sizeof *commands; k++)
         if (is_command(results->item[before], commands[k]) &&

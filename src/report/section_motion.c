@@ -1,4 +1,4 @@
-/* section_motion.c: plots of motions, by joint or all joints together, and bars of the limits that they use. */
+/* section_motion.c: plots of motions, by joint or all joints together, and bars of the used shares of limits. */
 #include <math.h>
 
 #include "report/section_parts_priv.h"
@@ -65,8 +65,7 @@ static void reach_of(const psdmp_report_drawing *d, double range[2]) {
         range[0] = fmin(range[0], d->series[k].y[i]), range[1] = fmax(range[1], d->series[k].y[i]);
 }
 
-/* in the colours of their joints; limits that are farther away than the motion is wide are left out: they would make
- * a flat line of it */
+/* in the colours of their joints; limits far outside the motion are left out, since they would flatten it */
 static void draw_near_limits(psdmp_report_drawing *d, const psdmp_report_axes *axes, int from, int to, int quantity) {
   const char *title = "limits";
   double range[2];
@@ -85,8 +84,7 @@ static void draw_near_limits(psdmp_report_drawing *d, const psdmp_report_axes *a
   }
 }
 
-/* as many joints as there are colours in each plot; quantity: whose limits are drawn, PSDMP_REPORT_QUANTITIES for
- * none */
+/* as many joints per plot as there are colours; quantity: whose limits are drawn, PSDMP_REPORT_QUANTITIES for none */
 static void draw_column(psdmp_report_page *page, const psdmp_report_result *csv, const psdmp_report_axes *axes,
                         const char *group, int quantity, const char *title, const char *y_label) {
   const double *t = psdmp_report_rows_column(csv, "t");
@@ -122,7 +120,7 @@ void psdmp_report_motion_together(psdmp_report_page *page, const psdmp_report_re
 
 /* ---- limits ---- */
 
-/* of a position: how near it comes to the nearer end, counted from the middle */
+/* of a position: distance to the nearer limit, measured from the middle */
 static double position_share(const psdmp_report_axis *axis, const double lower_upper[2]) {
   double middle = (axis->lower + axis->upper) / 2, half = (axis->upper - axis->lower) / 2;
   return fmax(fabs(lower_upper[0] - middle), fabs(lower_upper[1] - middle)) / half;

@@ -1,4 +1,4 @@
-/* section_parts.c: words and axes of the sections about results. */
+/* section_parts.c: texts and axes of the sections about results. */
 #include "report/section_parts_priv.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
 const char *psdmp_report_words(psdmp_report_page *page, const char *format, ...) {
   char text[1024];
@@ -19,7 +19,7 @@ const char *psdmp_report_words(psdmp_report_page *page, const char *format, ...)
   return copy ? strcpy(copy, text) : "";
 }
 
-/* U+2070 and its kin for an exponent */
+/* U+2070 and following, for an exponent */
 static void superscript(int exponent, char *out) {
   static const char *const digit[] = {"\xE2\x81\xB0", "\xC2\xB9",     "\xC2\xB2",     "\xC2\xB3",     "\xE2\x81\xB4",
                                       "\xE2\x81\xB5", "\xE2\x81\xB6", "\xE2\x81\xB7", "\xE2\x81\xB8", "\xE2\x81\xB9"};
@@ -63,8 +63,8 @@ const char *psdmp_report_words_percent(psdmp_report_page *page, double share) {
 
 const char *psdmp_report_words_doubt(psdmp_report_page *page, double value, double sd) {
   if (!isfinite(value) || !(sd > 0) || !isfinite(sd)) return psdmp_report_words_number(page, value, 4);
-  /* two digits of the sd, and the value to the same place; powers of ten where that is long, or nothing of the value
-   * is left */
+  /* two digits of the sd, and the value to the same place; powers of ten if that is long, or no digit of the value
+   * would remain */
   int place = 1 - (int)floor(log10(sd)), lead = value != 0 ? (int)floor(log10(fabs(value))) : 0;
   double digits = round(sd * pow(10, place));
   if (digits >= 100) digits = 10, place--;
@@ -116,7 +116,7 @@ void psdmp_report_fact_text(psdmp_report_page *page, const char *label, const ch
   if (text[0]) psdmp_report_page_fact(page, label, "%s", text);
 }
 
-/* "" when it is not known */
+/* "" if unknown */
 static const char *item_text(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_item *item) {
   const char *text = psdmp_report_text(root, "%s", item->path), *unit = item->unit ? item->unit : "";
   double value = psdmp_report_number(root, "%s", item->path);
@@ -207,7 +207,7 @@ const char *const psdmp_report_group[PSDMP_REPORT_QUANTITIES] = {"q", "qd", "qdd
 
 static const char *const limit_keys[PSDMP_REPORT_QUANTITIES] = {"", "velocity", "acceleration", "effort"};
 
-/* limits stand in the joint itself, or under "limits" where it has peaks of the same name */
+/* limits are in the joint itself, or under "limits" where it has peaks of the same name */
 static void read_limits(const psdmp_document_node *joint, psdmp_report_axis *axis) {
   const psdmp_document_node *own = psdmp_report_node(joint, "limits"), *from = own ? own : joint;
   axis->lower = psdmp_report_number(from, "lower");
@@ -223,7 +223,7 @@ static void read_axis(const psdmp_document_node *joint, psdmp_report_axis *axis)
   read_limits(joint, axis);
 }
 
-/* a robot's list has its fixed and coupled joints too: "q" counts the independent ones from 1 */
+/* a robot's list includes its fixed and coupled joints: "q" counts the independent ones from 1 */
 static void read_axes(const psdmp_document_node *list, psdmp_report_axes *axes) {
   int at = 0;
   for (const psdmp_document_node *joint = psdmp_report_first(list); joint; joint = joint->next, at++) {
@@ -321,7 +321,7 @@ void psdmp_report_draw_between(psdmp_report_drawing *drawing, psdmp_report_serie
 void psdmp_report_draw_level(psdmp_report_drawing *drawing, const char *title, double value, int colour) {
   psdmp_report_series *series = isfinite(value) ? next_series(drawing, PSDMP_REPORT_LEVEL, title, 1, colour) : NULL;
   if (!series) return;
-  /* the drawing may be copied before it is drawn: psdmp_report_draw points at its own levels */
+  /* the drawing may be copied before it is drawn: psdmp_report_draw sets pointers to its own levels */
   drawing->level[series - drawing->series] = value;
 }
 

@@ -1,4 +1,4 @@
-/* section_payload.c: what a robot carries, how sure that is, and torques with and without it. */
+/* section_payload.c: a robot's load, its uncertainty, and torques with and without it. */
 #include <math.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void inertia_table(psdmp_report_page *page, const psdmp_document_node *ro
   psdmp_report_page_table_end(page);
 }
 
-/* error bars of all ten in units of their own size would hide what is not known: a table says it better */
+/* error bars of all ten in units of their own size would hide what is unknown: a table shows it better */
 static void pi_table(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const header[] = {"about the link's frame", "value", "sd", "unit", "share of the prior"};
   if (!psdmp_report_node(root, "pi")) return;
@@ -62,7 +62,7 @@ static void pi_table(psdmp_report_page *page, const psdmp_document_node *root) {
   psdmp_report_page_table_end(page);
 }
 
-/* ---- what it changes ---- */
+/* ---- effect of the load ---- */
 
 static void errors(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_axes *axes) {
   static const char *const header[] = {
@@ -82,7 +82,7 @@ static void errors(psdmp_report_page *page, const psdmp_document_node *root, con
   psdmp_report_page_table_end(page);
 }
 
-/* base parameters that the load changes */
+/* base parameters changed by the load */
 static void theta_table(psdmp_report_page *page, const psdmp_document_node *root) {
   static const psdmp_report_item columns[] = {
       {"empty", "empty", 5, NULL}, {"with the load", "loaded", 5, NULL}, {"sd", "loaded_sd", 2, NULL}};
@@ -97,7 +97,7 @@ static void theta_table(psdmp_report_page *page, const psdmp_document_node *root
   psdmp_report_page_raw(page, "</details>\n");
 }
 
-/* the whole height behind runs without the load */
+/* shades the full height behind runs without the load */
 static void shade_empty(psdmp_report_drawing *d, const psdmp_report_result *rows, const psdmp_report_timeline *line,
                         int axis) {
   const double *loaded = psdmp_report_rows_column(rows, "loaded"), *tau = psdmp_report_rows_group(rows, "tau", axis);

@@ -1,4 +1,4 @@
-/* section_plan.c: a planned motion, how near it keeps to its limits, and what it costs. */
+/* section_plan.c: a planned motion, its use of limits, and its cost. */
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void limits(psdmp_report_page *page, const psdmp_report_result *result, c
   psdmp_report_limit_bars(page, axes, share);
 }
 
-/* the largest share of any joint's limit at each moment */
+/* the largest share of any joint's limit at each time */
 static double *largest_share(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes,
                              int quantity) {
   double *out = psdmp_report_page_memory(page, (rows->rows ? rows->rows : 1) * sizeof *out);
@@ -88,7 +88,7 @@ static double *largest_share(psdmp_report_page *page, const psdmp_report_result 
 
 static void limits_over_time(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
   static const char *const titles[PSDMP_REPORT_QUANTITIES] = {"", "velocity", "acceleration", "torque"};
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, "The limit that is nearest at each moment", "time (s)",
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, "The nearest limit at each time", "time (s)",
                                                    "largest share of a joint's limit (%)");
   d.plot.zoom = true;
   for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++) {

@@ -1,5 +1,5 @@
-/* section_reduce.c: what psdm reduce left out, what it is worth, and the trade-off (Lloyd, Irani, Ahmadi 2021,
- * Figures 2 and 7, Table 3). */
+/* section_reduce.c: what psdm reduce left out, its accuracy, and the trade-off (Lloyd, Irani, Ahmadi 2021, Figures 2
+ * and 7, Table 3). */
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void show_facts(psdmp_report_page *page, const psdmp_document_node *root)
   psdmp_report_page_fact(
       page,
       psdmp_report_words(page, "error in %s of the states%s", share(page, psdmp_report_number(root, "confidence")),
-                         reached ? "" : ", which is more than was asked for"),
+                         reached ? "" : ", more than requested"),
       "%s", share(page, psdmp_report_number(root, "error")));
   psdmp_report_page_fact(page, "operations", "%s", psdmp_report_words_number(page, operations(root, "reduced"), 9));
   psdmp_report_page_facts_end(page);
@@ -111,7 +111,7 @@ static void read_tradeoff(const psdmp_document_node *figure, tradeoff *t) {
   }
 }
 
-/* what was chosen, as a point of the plots */
+/* the chosen model, as a point of the plots */
 typedef struct choice {
   const char *title;
   double less, digits, operations;
@@ -125,7 +125,7 @@ static choice choice_of(psdmp_report_page *page, const psdmp_document_node *root
                   .operations = operations(root, "reduced")};
 }
 
-/* the full model is right to rounding; a point there would flatten all others */
+/* the full model is exact to rounding; its point would flatten all others */
 static const double most_digits = 8;
 
 static void plot_digits(psdmp_report_page *page, tradeoff *t, int profiles, const choice *chosen) {

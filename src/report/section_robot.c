@@ -1,11 +1,11 @@
-/* section_robot.c: what psdm inspect knows: pictures of the robot, joints, limits, warnings. */
+/* section_robot.c: the results of psdm inspect: pictures of the robot, joints, limits, warnings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/sketch_priv.h"
 
-/* angles in degrees, lengths in millimetres: what is painted on a robot's data sheet */
+/* angles in degrees, lengths in millimetres: as on a robot's data sheet */
 static void cell_range(psdmp_report_page *page, const psdmp_document_node *joint, bool slides) {
   double scale = slides ? 1000 : 180 / acos(-1), lower = psdmp_report_number(joint, "limits.lower"),
          upper = psdmp_report_number(joint, "limits.upper");
@@ -16,7 +16,7 @@ static void cell_range(psdmp_report_page *page, const psdmp_document_node *joint
   else psdmp_report_page_cell(page, "%.4g \u2026 %.4g%s", lower * scale, upper * scale, slides ? " mm" : "\u00b0");
 }
 
-/* what of the friction is known, in the units of the joint */
+/* known friction parameters, in the units of the joint */
 static void cell_friction(psdmp_report_page *page, const psdmp_document_node *joint, bool slides) {
   double coulomb = psdmp_report_number(joint, "friction.coulomb"),
          viscous = psdmp_report_number(joint, "friction.viscous");
@@ -35,7 +35,7 @@ static const char *how_it_moves(const psdmp_document_node *joint) {
   return psdmp_report_node(joint, "couple") ? " (coupled)" : "";
 }
 
-/* a column of the table, and whether any joint has something to say in it */
+/* the columns of the table, and whether any joint has an entry */
 typedef enum column { NAME, TYPE, PARENT, RANGE, SPEED, EFFORT, GEAR, FRICTION, MASS, COLUMNS } column;
 
 static bool is_known(const psdmp_document_node *joints, column c) {

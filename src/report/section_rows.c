@@ -1,4 +1,4 @@
-/* section_rows.c: rows that belong to a result, and their clock. */
+/* section_rows.c: matches rows to results, and their clock. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,12 +6,12 @@
 
 #include "report/section_parts_priv.h"
 
-/* ---- whose rows ---- */
+/* ---- matching ---- */
 
-/* where a command names the file of its rows, and a column that such rows have */
+/* where a command names the file of its rows, and a column of such rows */
 static const struct {
   const char *command, *setting, *column, *other_column;
-  bool counted; /* "rows" of the result is how many there are */
+  bool counted; /* "rows" of the result is their number */
 } writers[] = {
     {"calibrate", "settings.predict", "predicted1", "measured", false},
     {"payload", "settings.predict", "with1", NULL, false},
@@ -34,7 +34,7 @@ static bool could_be(const psdmp_report_result *csv, int writer) {
          (writers[writer].other_column && psdmp_report_result_column(csv, writers[writer].other_column) >= 0);
 }
 
-/* as many axes and rows as the result says */
+/* whether the numbers of axes and rows match the result */
 static bool fits(const psdmp_report_result *json, const psdmp_report_result *csv, int writer) {
   double n = psdmp_report_number(json->root, "n"), rows = psdmp_report_number(json->root, "rows");
   bool axes = psdmp_report_result_column(csv, "drive") >= 0 ||
@@ -44,7 +44,7 @@ static bool fits(const psdmp_report_result *json, const psdmp_report_result *csv
 
 static size_t folder_length(const char *path) { return (size_t)(psdmp_report_words_file(path) - path); }
 
-/* How surely a result means these rows. The name is what the command was given; it and the result may have been
+/* How surely a result refers to these rows. The name is that given to the command; it and the result may have been
  * moved together since. */
 typedef enum likeness { OTHER, ALONE, SAME_NAME, SAME_FOLDER, SAME_PATH } likeness;
 
@@ -59,7 +59,7 @@ static likeness likeness_of(const psdmp_report_result *json, const psdmp_report_
   return folder_length(csv->path) == length && strncmp(json->path, csv->path, length) == 0 ? SAME_FOLDER : SAME_NAME;
 }
 
-/* the only rows so like a result that nobody has yet; where several are, none is sure */
+/* the only unmatched rows with this likeness; none if there are several */
 static psdmp_report_result *only_one(const psdmp_report_results *results, const psdmp_report_result *json,
                                      likeness like) {
   psdmp_report_result *found = NULL;
@@ -72,7 +72,7 @@ static psdmp_report_result *only_one(const psdmp_report_results *results, const 
   return found;
 }
 
-/* the surest first, each row once */
+/* the surest matches first, each file once */
 void psdmp_report_rows_match(const psdmp_report_results *results) {
   for (int k = 0; k < results->count; k++) results->item[k]->matched = NULL, results->item[k]->taken = false;
   for (likeness like = SAME_PATH; like > OTHER; like--)
@@ -110,7 +110,7 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* the median of the steps forward; NAN when there is none */
+/* the median of the steps forward; NAN if there is none */
 static double usual_step(psdmp_report_page *page, const double *t, size_t rows) {
   size_t count = 0;
   double *step = psdmp_report_page_memory(page, (rows ? rows : 1) * sizeof *step);
@@ -128,13 +128,13 @@ bool psdmp_report_timeline_of(psdmp_report_page *page, const psdmp_report_result
   line->t = psdmp_report_page_memory(page, (2 * csv->rows + 1) * sizeof *line->t);
   line->row = psdmp_report_page_memory(page, (2 * csv->rows + 1) * sizeof *line->row);
   if (!t || !csv->rows || !line->t || !line->row) return false;
-  double step = usual_step(page, t, csv->rows), shift = 0, last = 0; /* last: the time that was drawn last */
+  double step = usual_step(page, t, csv->rows), shift = 0, last = 0; /* last: the last time drawn */
   line->rate = 1 / step;
   for (size_t k = 0; k < csv->rows; k++) {
     bool broken =
         k && ((segment && segment[k] != segment[k - 1]) || !(t[k] > t[k - 1]) || t[k] - t[k - 1] > 1.5 * step);
     if (broken) {
-      /* a clock that begins anew goes on one step behind the end of the run before */
+      /* a clock that restarts continues one step after the end of the previous run */
       if (t[k] <= t[k - 1]) shift = last + step - t[k], line->shifted = true;
       line->t[line->points] = NAN;
       line->row[line->points++] = -1;

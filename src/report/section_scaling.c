@@ -22,8 +22,8 @@ void psdmp_report_section_scaling(psdmp_report_page *page, const psdmp_report_re
     if (!title) continue;
     if (!begun)
       psdmp_report_page_section(page, "Cost against the number of joints",
-                                "How time and operations grow with the robot, beside what was published for the PSDM "
-                                "toolbox (Lloyd, Irani, Ahmadi 2021).");
+                                "How time and operations grow with the robot, compared with the published figures of "
+                                "the PSDM toolbox (Lloyd, Irani, Ahmadi 2021).");
     begun = result->used = true;
     psdmp_report_page_heading(page, title);
     psdmp_report_bench_place(page, result->root);

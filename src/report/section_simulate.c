@@ -1,4 +1,4 @@
-/* section_simulate.c: a robot in motion, and where its energy went; motions that no other result explains. */
+/* section_simulate.c: simulations and their energy; motions that no other result explains. */
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static void final_state(psdmp_report_page *page, const psdmp_document_node *root
   psdmp_report_page_table_end(page);
 }
 
-/* ---- how well a controller follows ---- */
+/* ---- tracking of a controller ---- */
 
 static void tracking(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_result *rows,
                      const psdmp_report_axes *axes) {
@@ -65,14 +65,14 @@ typedef struct stock {
   const char *column, *title;
 } stock;
 
-/* what stays zero is not drawn */
+/* values that stay zero are not drawn */
 static bool any(const double *value, size_t count) {
   for (size_t k = 0; value && k < count; k++)
     if (value[k] != 0) return true;
   return false;
 }
 
-/* NULL when less than two of them are there */
+/* NULL if fewer than two of them exist */
 static double *in_all(psdmp_report_page *page, const psdmp_report_result *rows, const stock *list, int count) {
   double *sum = psdmp_report_page_memory(page, (rows->rows ? rows->rows : 1) * sizeof *sum);
   int terms = 0;
@@ -147,7 +147,7 @@ static void events(psdmp_report_page *page, const psdmp_document_node *root) {
                               psdmp_report_words_number(page, limits, 9));
 }
 
-/* torques that a given motion takes: peaks in place of a final state */
+/* torques of a given motion: peaks instead of a final state */
 static void inverse_table(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_axes *axes) {
   static const char *const header[] = {"joint", "peak speed", "peak torque", "rms torque"};
   if (!psdmp_report_node(root, "peak_torque")) return;
@@ -178,7 +178,7 @@ static void motion(psdmp_report_page *page, const psdmp_report_result *rows, con
         psdmp_report_words(page, "friction (%s)", psdmp_report_unit_of_all(page, axes, PSDMP_REPORT_TORQUE)));
 }
 
-/* what a quantity of an axis reaches: in the rows, else at the end, else as a peak; false when unknown */
+/* extreme of a quantity of an axis: from the rows, else at the end, else as a peak; false if unknown */
 static bool reached(const psdmp_document_node *root, const psdmp_report_result *rows, int axis, int quantity,
                     double range[2]) {
   const double *value = rows ? psdmp_report_rows_group(rows, psdmp_report_group[quantity], axis) : NULL;
@@ -192,8 +192,8 @@ static bool reached(const psdmp_document_node *root, const psdmp_report_result *
   return isfinite(range[0]) && isfinite(range[1]);
 }
 
-/* "shoulder: position 3.1 rad (limit 2 rad)" when it is beyond, "" when not. Stops are met to within the
- * integrator's tolerance. */
+/* "shoulder: position 3.1 rad (limit 2 rad)" when exceeded, else "". Stops are met to within the integrator's
+ * tolerance. */
 static const char *excess(psdmp_report_page *page, const psdmp_report_axis *axis, int quantity, const double range[2]) {
   const double near = 1e-3;
   double low = quantity == PSDMP_REPORT_POSITION ? axis->lower : -axis->most[quantity],
@@ -207,7 +207,7 @@ static const char *excess(psdmp_report_page *page, const psdmp_report_axis *axis
                             psdmp_report_unit(axis, quantity), psdmp_report_words_number(page, above ? high : low, 4));
 }
 
-/* limits are ignored unless they are asked for: where the motion leaves them, the reader should know */
+/* limits are ignored unless requested: warns where the motion exceeds them */
 static void beyond_limits(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_result *rows,
                           const psdmp_report_axes *axes) {
   enum { MOST = 12 };
@@ -252,7 +252,7 @@ static void show(psdmp_report_page *page, const psdmp_report_results *results, p
   final_state(page, result->root, &axes);
 }
 
-/* rows without the result that they were written beside */
+/* rows without their result */
 static void show_rows(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *rows) {
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, rows);
   psdmp_report_page_section(page, psdmp_report_words(page, "Motion: %s", psdmp_report_words_file(rows->path)), NULL);
@@ -276,7 +276,7 @@ void psdmp_report_section_simulate(psdmp_report_page *page, const psdmp_report_r
   for (int k = 0; k < results->count; k++) {
     psdmp_report_result *result = results->item[k];
     bool simulated = result->root && strcmp(result->command, "simulate") == 0;
-    if (simulated && !says_anything(result)) continue; /* named as a result that no section shows */
+    if (simulated && !says_anything(result)) continue; /* listed as a result that no section shows */
     if (!simulated && (!is_motion(result) || result->taken)) continue;
     result->used = true;
     if (simulated) show(page, results, result);

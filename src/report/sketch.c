@@ -1,4 +1,4 @@
-/* sketch.c: a robot as lines, cylinders and boxes, seen from far away (orthographic), far things first. */
+/* sketch.c: a robot as lines, cylinders and boxes, in orthographic projection, farthest first. */
 #include "report/sketch_priv.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ typedef struct robot {
   double low[3], high[3], size; /* of all points, base included */
 } robot;
 
-/* how a view looks: rows are right, up, towards the eye */
+/* orientation of a view: rows are right, up, towards the eye */
 typedef struct view {
   const char *title;
   double row[3][3];
@@ -33,7 +33,7 @@ typedef struct view {
   bool large;
 } view;
 
-/* a thing to draw, and how near it is */
+/* a thing to draw, and its depth */
 typedef struct piece {
   double depth;
   char what; /* l: link of a body, j: joint, m: centre of mass, b: base */
@@ -52,7 +52,7 @@ static bool read_vector(const psdmp_document_node *from, const char *path, doubl
   return true;
 }
 
-/* by number, counted from 1; a joint that comes later carries nothing here */
+/* by number, counted from 1; only earlier joints can carry this one */
 static int find_body(const robot *r, double number) { return number >= 1 && number <= r->count ? (int)number - 1 : -1; }
 
 static bool read_body(robot *r, const psdmp_document_node *joint) {
@@ -114,7 +114,7 @@ static void widen(const view *v, const double point[3], double low[2], double hi
   }
 }
 
-/* scale and place such that the whole robot and its base are in the picture */
+/* scale and position that fit the whole robot and its base into the picture */
 static void fit(view *v, const robot *r) {
   double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, margin = v->large ? 56 : 44,
          plate = PLATE * r->size;
@@ -131,7 +131,7 @@ static void fit(view *v, const robot *r) {
   v->y = v->height / 2.0 + v->scale * (low[1] + high[1]) / 2;
 }
 
-/* a link runs along its joint's axis first, then straight to what it carries: real links have elbows, too */
+/* a link runs along its joint's axis first, then straight to the next joint: real links have elbows too */
 static void elbow(const body *b, const double to[3], double out[3]) {
   double d[3] = {to[0] - b->point[0], to[1] - b->point[1], to[2] - b->point[2]}, along = dot(d, b->axis);
   for (int i = 0; i < 3; i++) out[i] = b->point[i] + along * b->axis[i];
@@ -165,8 +165,8 @@ static void draw_link(psdmp_report_page *page, const view *v, const robot *r, in
   if (b->leaf) draw_run(page, v, b, b->link);
 }
 
-/* a turning joint: a cylinder around its axis. The rim is an ellipse whose short axis lies along the axis on the
- * screen; seen from the side it keeps some width, since it would be a square otherwise. */
+/* a revolute joint: a cylinder around its axis. The rim is an ellipse whose short axis lies along the axis on the
+ * screen; seen from the side it keeps some width, since it would otherwise be a square. */
 static void draw_cylinder(psdmp_report_page *page, const view *v, const body *b, double radius, double half) {
   double right = dot(v->row[0], b->axis), up = dot(v->row[1], b->axis), toward = dot(v->row[2], b->axis),
          flat = hypot(right, up), s[2];
@@ -194,7 +194,7 @@ static void across(const double axis[3], double first[3], double second[3]) {
   second[2] = axis[0] * first[1] - axis[1] * first[0];
 }
 
-/* a sliding joint: a box along its axis; of its six faces the three that look at us */
+/* a prismatic joint: a box along its axis; only the three visible faces */
 static void draw_box(psdmp_report_page *page, const view *v, const body *b, double radius, double half) {
   double e[3][3], size[3] = {radius / v->scale, radius / v->scale, half / v->scale};
   memcpy(e[2], b->axis, sizeof e[2]);
@@ -234,7 +234,7 @@ static void draw_mass(psdmp_report_page *page, const view *v, const body *b, dou
                            fmax(radius, 1.5));
 }
 
-/* a plate under the base's origin, and the way from there to the joints that it carries */
+/* a plate under the base's origin, and lines from there to the joints that it carries */
 static void draw_base(psdmp_report_page *page, const view *v, const robot *r) {
   double half = PLATE * r->size, plate[4][3] = {{-half, -half, 0}, {half, -half, 0}, {half, half, 0}, {-half, half, 0}},
          origin[3] = {0, 0, 0};
@@ -266,14 +266,14 @@ static int list_pieces(const view *v, const robot *r, piece *list) {
     for (int k = 0; k < 3; k++) middle[k] = (b->point[k] + b->link[k]) / 2;
     list[count++] = (piece){dot(v->row[2], middle) - 0.02 * r->size, 'l', i};
     list[count++] = (piece){dot(v->row[2], b->point), 'j', i};
-    /* a centre of mass lies inside of its link: it shines through */
+    /* a centre of mass lies inside its link: drawn on top */
     if (b->mass > 0) list[count++] = (piece){INFINITY, 'm', i};
   }
   qsort(list, (size_t)count, sizeof *list, by_depth);
   return count;
 }
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
 typedef struct label {
   double x, y, width;
@@ -302,7 +302,7 @@ static void join_names(const robot *r, const view *v, int first, bool *done, cha
   }
 }
 
-/* at most so many letters, the last an ellipsis where some are left out; returns how many */
+/* at most this many letters, the last an ellipsis if some are left out; returns how many */
 static int shorten(const char *text, int most, char *out, size_t size) {
   size_t used = 0, kept = 0; /* kept: bytes before the last letter */
   int letters = 0;
@@ -326,7 +326,7 @@ static void draw_name(psdmp_report_page *page, const label *l, const char *shown
   psdmp_report_page_raw(page, "</text>");
 }
 
-/* beside the joint, where nothing else is written and the text is inside of the picture */
+/* beside the joint, where no other text is and the text is inside the picture */
 static bool find_place(const view *v, const double at[2], const label *placed, int count, label *l) {
   static const double offset[][2] = {{20, 4},   {20, -14}, {20, 22},   {-20, 4}, {-20, -14},
                                      {-20, 22}, {30, -30}, {-30, -30}, {30, 38}, {-30, 38}};
@@ -338,7 +338,7 @@ static bool find_place(const view *v, const double at[2], const label *placed, i
   return false;
 }
 
-/* as much of each name as there is a place for; left out where there is none even for a few letters */
+/* as much of each name as fits; omitted if not even a few letters do */
 static void draw_names(psdmp_report_page *page, const view *v, const robot *r) {
   static const int most[] = {36, 24, 16, 10, 6};
   label placed[MOST_JOINTS];
@@ -392,7 +392,7 @@ static void draw_scale(psdmp_report_page *page, const view *v) {
   else psdmp_report_page_markup(page, "%.4g m</text>", length);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole picture ---- */
 
 static void draw_view(psdmp_report_page *page, view *v, const robot *r, const char *name, piece *list) {
   double largest = 0;
@@ -419,7 +419,7 @@ static void draw_view(psdmp_report_page *page, view *v, const robot *r, const ch
 }
 
 bool psdmp_report_sketch(psdmp_report_page *page, const psdmp_report_result *inspect) {
-  /* from the front and above: x comes towards us to the left, y to the right */
+  /* from the front and above: x towards the eye and left, y to the right */
   const double c = sqrt(0.5), s = sqrt(1.0 / 3), t = sqrt(2.0 / 3), u = sqrt(1.0 / 6);
   view views[] = {
       {.title = "At an angle", .row = {{-c, c, 0}, {-u, -u, t}, {s, s, s}}, .width = 460, .height = 420, .large = true},

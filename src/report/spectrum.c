@@ -1,4 +1,4 @@
-/* spectrum.c: Welch's estimate of a power density (Welch 1967), histograms, and what goes with them. */
+/* spectrum.c: Welch's estimate of a power density (Welch 1967), histograms, and related functions. */
 #include "report/spectrum_priv.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- Fourier ----
  *
- * Our own, 35 lines: 2048 points take 13 microseconds, with an error of 5e-16 of the largest value. Of Debian 12's libraries,
- * kissfft has single precision only, and FFTW and GSL are under the GPL. */
+ * Our own, 35 lines: 2048 points take 13 microseconds, with an error of 5e-16 of the largest value. Of Debian 12's
+ * libraries, kissfft has single precision only, and FFTW and GSL are under the GPL. */
 
 void psdmp_report_fourier_table(size_t count, double *cosine, double *sine) {
   for (size_t k = 0; k < count / 2; k++) {
@@ -19,7 +19,7 @@ void psdmp_report_fourier_table(size_t count, double *cosine, double *sine) {
   }
 }
 
-/* each value to the place whose binary digits are its own in reverse */
+/* moves each value to the index with its binary digits reversed */
 static void reverse_digits(size_t count, double *re, double *im) {
   for (size_t k = 1, mirror = 0; k < count; k++) {
     size_t digit = count >> 1;
@@ -35,7 +35,7 @@ static void reverse_digits(size_t count, double *re, double *im) {
 
 void psdmp_report_fourier(size_t count, double *re, double *im, const double *cosine, const double *sine) {
   reverse_digits(count, re, im);
-  /* transforms of half the size, two by two, to one of the size */
+  /* combines transforms of half the size in pairs */
   for (size_t size = 2; size <= count; size *= 2)
     for (size_t from = 0; from < count; from += size)
       for (size_t k = 0; k < size / 2; k++) {
@@ -59,7 +59,7 @@ size_t psdmp_report_welch_length(size_t count) {
 
 static double hann(size_t k, size_t length) { return 0.5 - 0.5 * cos(2 * pi * (double)k / (double)length); }
 
-/* values up to the last that is no number; 0 when all are */
+/* values up to the last NAN; 0 if there is none */
 static size_t up_to_gap(const double *value, size_t length) {
   while (length && isfinite(value[length - 1])) length--;
   return length;
@@ -90,7 +90,7 @@ size_t psdmp_report_welch(const double *value, size_t count, double rate, size_t
     windows++;
     from += length / 2;
   }
-  /* all but the ends stand for their negative frequency as well */
+  /* all but the ends also represent their negative frequency */
   for (size_t k = 0; windows && k <= length / 2; k++)
     power[k] *= (k && k < length / 2 ? 2 : 1) / (square * rate * (double)windows);
   return windows;
@@ -126,7 +126,7 @@ int psdmp_report_histogram_bins(const double *value, size_t count, double *scrat
     if (isfinite(value[k])) scratch[used++] = value[k];
   if (!used) return PSDMP_REPORT_LEAST_BINS;
   qsort(scratch, used, sizeof *scratch, compare);
-  /* twice the range of the middle half over the cube root of the count: outliers have no say */
+  /* twice the range of the middle half over the cube root of the count: insensitive to outliers */
   double width = 2 * (scratch[3 * used / 4] - scratch[used / 4]) / cbrt((double)used),
          bins = (highest - lowest) / width;
   return !(bins >= PSDMP_REPORT_LEAST_BINS) ? PSDMP_REPORT_LEAST_BINS
@@ -162,7 +162,7 @@ static void swap_places(size_t *a, size_t *b) {
   *a = *b, *b = keep;
 }
 
-/* heap sort of places by the value that stands there: qsort has no way to hand the values in */
+/* heap sort of indices by value: qsort cannot be given the values */
 static void sift(size_t *order, size_t from, size_t count, const double *value) {
   for (size_t child = 2 * from + 1; child < count; child = 2 * from + 1) {
     if (child + 1 < count && value[order[child + 1]] > value[order[child]]) child++;

@@ -63,7 +63,7 @@ static void put_setting(const psdm_named_value *v, psdm_output *out) {
   }
 }
 
-/* lists whose items have names: an object */
+/* lists with named items: an object */
 static void put_object(const psdm_result_field *f, const char *key, const psdm_result_list *list, psdm_output *out) {
   const psdm_named_number *number = list->item;
   const psdm_named_value *setting = list->item;
@@ -109,7 +109,7 @@ static void put_field(const psdm_result_field *f, const void *field, psdm_output
   }
 }
 
-/* "?=key": what that field says */
+/* "?=key": as that field */
 static bool left_out(const psdm_result_type *type, const psdm_result_field *f, const char *record) {
   char key[64];
   for (int i = 0; f->shape[1] == '=' && i < type->count; i++)

@@ -93,7 +93,7 @@ static psdm_status take_item(const reading *r, const psdmp_document_node *node, 
   }
 }
 
-/* memory for so many items; the list is as long as it is when they are there */
+/* memory for the items; the list gets its length when they are complete */
 static char *make_items(const reading *r, const psdm_result_field *f, long rows, int columns, psdm_result_list *list) {
   long count = rows * (columns ? columns : 1);
   char *item = f->type ? psdm_result_items(r->result, f->type, count)
@@ -235,7 +235,7 @@ static bool is_word(const char *words, const char *text) {
   return false;
 }
 
-/* choices tell documents of the same command apart: those of one word, and strictly all of them */
+/* documents of the same command are identified by choices: those of one word, or with strict, all of them */
 static bool same_words(const psdmp_document_node *root, const psdm_result_type *type, bool strictly) {
   for (int i = 0; i < type->count; i++) {
     const psdm_result_field *f = &type->field[i];

@@ -53,7 +53,7 @@ size_t psdmp_result_item_size(const psdm_result_field *field) {
 
 /* ---- memory ---- */
 
-/* what is not said yet: numbers are NAN */
+/* initial values: numbers are NAN */
 static void blank(const psdm_result_type *type, char *record) {
   for (int i = 0; i < type->count; i++) {
     const psdm_result_field *f = &type->field[i];

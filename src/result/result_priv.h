@@ -1,4 +1,4 @@
-/* result_priv.h: fields as the writers and the reader of a result see them. */
+/* result_priv.h: fields, for the writers and the reader of results. */
 #ifndef PSDMP_RESULT_PRIV_H
 #define PSDMP_RESULT_PRIV_H
 

@@ -1,10 +1,10 @@
-/* schema.c: what a result's JSON looks like: JSON Schema 2020-12, and tables in Markdown. */
+/* schema.c: the form of a result's JSON: JSON Schema 2020-12, and tables in Markdown. */
 #include <stdio.h>
 #include <string.h>
 
 #include "result/result_priv.h"
 
-/* ---- the records inside of a type, each once ---- */
+/* ---- the records inside a type, each once ---- */
 
 enum { MOST_RECORDS = 64 };
 
@@ -106,7 +106,7 @@ static void put_constant(const char *key, const char *value, psdm_output *out) {
   psdm_json_close(out);
 }
 
-/* keyed: the first field is the key of the object */
+/* keyed: the first field is the object's key */
 static void put_record(const psdm_result_type *type, bool keyed, psdm_output *out) {
   char text[64];
   psdm_json_string(out, "description", type->meaning);
@@ -122,7 +122,7 @@ static void put_record(const psdm_result_type *type, bool keyed, psdm_output *ou
   psdm_json_close(out);
 }
 
-/* whether all use it by its first field */
+/* whether all uses are keyed by its first field */
 static bool is_keyed(const psdm_result_type *wanted, const psdm_result_type *in) {
   for (int i = 0; i < in->count; i++)
     if (in->field[i].type == wanted && in->field[i].kind == PSDM_FIELD_keyed) return true;

@@ -1,21 +1,21 @@
-/* bristles_priv.h: where LuGre's bristles stand after an interval in which the velocity goes in a straight line.
+/* bristles_priv.h: LuGre bristle deflection after an interval in which the velocity changes linearly.
  *
- * Included by friction.c alone, which says what real is; and written into generated code by src/emit/bristles.c, which
- * puts its own prefix, type and libm there. So this is C99 with nothing but libm, names begin with bristle_, and
- * numbers that are not whole stand in BRISTLE_NUMBER().
+ * Included by friction.c alone, which defines real; and written into generated code by src/emit/functions.c, with its
+ * own prefix, type and libm. So this is C99 with libm only, names start with bristle_, and numbers that are not
+ * integers are in BRISTLE_NUMBER().
  *
- * While v = v0 + a t keeps its sign, the distance x back from the end of the piece is the better clock: |dz/dx| = 1 -
- * |z| / g, and u = (v/vs)^2 is linear in x. What is left of a bend after the way x is then known in closed form,
+ * While v = v0 + a t keeps its sign, use the distance x back from the end of the piece instead of time: |dz/dx| = 1 -
+ * |z| / g, and u = (v/vs)^2 is linear in x. The rest of a deflection after the distance x then has a closed form,
  * e^-A(x) with
  *
  *   A(x) = integral of 1/g = sigma0 x / Fc (1 + ln(G(u) / G(u1)) / (u - u1)),   G(u) = Fc + (Fs - Fc) e^-u = sigma0
  *                                                                               g(v),   u1 at the end,
- *   z(end) = z(beginning) e^-A(X) + sign(v) times the integral of e^-A(x) from 0 to X.
+ *   z(end) = z(start) e^-A(X) + sign(v) times the integral of e^-A(x) from 0 to X.
  *
- * The integrand is analytic but where G = 0. In each panel of Gauss and Legendre's formula A grows by at most 4,
- * more where e^-A is small, and u changes by at most 1 or half the way to that zero: 1e-12 of the deflection. They
- * end where nothing is left of a bend (A > 36), and where G is Fc to the last digit (u > 38) they are long: a few
- * dozen at most, however much the velocity changes. */
+ * The integrand is analytic except where G = 0. In each Gauss-Legendre panel A grows by at most 4, more where e^-A is
+ * small, and u changes by at most 1 or half the distance to that zero: 1e-12 of the deflection. Panels end where the
+ * deflection has decayed (A > 36), and are long where G is Fc to the last digit (u > 38): a few dozen at most, for any
+ * change of velocity. */
 #ifndef PSDMP_RIGID_BRISTLES_PRIV_H
 #define PSDMP_RIGID_BRISTLES_PRIV_H
 

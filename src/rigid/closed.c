@@ -27,8 +27,8 @@ void psdmp_rigid_closed_expand(const psdm_robot *r, const double *G, const doubl
 
 /* ---- G and dG/dt ---- */
 
-/* whether the passive joints follow rates (passives) of the independent joint j: A_p x + A_j is zero but for
- * rounding. It is not where the loops leave the robot fewer freedoms than it has independent joints. */
+/* whether the passive joints can follow the rate of the independent joint j with rates (passives): A_p x + A_j is zero
+ * to rounding. It is not where the loops leave fewer degrees of freedom than independent joints. */
 static bool follows(const psdm_robot *r, const psdmp_rigid_closed_work *w, int j, const double *x) {
   const psdmp_robot_closure *c = r->closure;
   double off = 0, size = c->size / c->unit[c->independent[j]];

@@ -1,5 +1,5 @@
-/* closed_branch.c: where the passive joints are. From the file's position to q along a straight line, in steps so
- * short that the loops stay on that position's branch: each is a linear prediction and Newton's corrections. */
+/* closed_branch.c: finds the passive joints: from the file's position to q along a straight line, in steps short enough
+ * for the loops to stay on that position's branch: each is a linear prediction followed by Newton corrections. */
 #include <math.h>
 #include <string.h>
 
@@ -7,17 +7,17 @@
 
 enum { MOST_STEPS = 50 };
 
-/* Motions are compared in radians, slides in units of the loops' size. */
+/* Angles are compared in radians, displacements in units of the loops' size. */
 static const double STEP = 0.1,       /* of the independent joints */
     FAR = 0.3,                        /* of the passive ones in a step */
-    NEAR = 0.1,                       /* what a prediction may be off */
+    NEAR = 0.1,                       /* error of a prediction */
     SHORTEST = 1e-5;                  /* part of STEP */
 static const double ROUNDING = 1e-13; /* corrections end here */
-static const double OPEN = 1e-10;     /* gaps above this, in units of the size, are gaps */
+static const double OPEN = 1e-10;     /* gaps above this, in units of the size, are open */
 
-/* ---- Newton's method on the passive joints, the independent ones as they are ---- */
+/* ---- Newton's method on the passive joints, the independent ones fixed ---- */
 
-/* one correction, of half a unit at most; its size before that, negative where the loops are singular */
+/* one correction, of half a unit at most; returns its size before clipping, negative where the loops are singular */
 static double correct(const psdm_robot *r, psdmp_rigid_closed_work *w) {
   const psdmp_robot_closure *c = r->closure;
   double step[PSDM_MAX_JOINTS], longest = 0;
@@ -30,16 +30,16 @@ static double correct(const psdm_robot *r, psdmp_rigid_closed_work *w) {
   return longest;
 }
 
-/* from anywhere */
+/* from any start */
 static bool search(const psdm_robot *r, psdmp_rigid_closed_work *w) {
   double longest = 1;
   for (int i = 0; i < MOST_STEPS && longest > ROUNDING; i++)
     if ((longest = correct(r, w)) < 0) return false;
-  return true; /* as near as it gets; the caller looks at the gaps */
+  return true; /* as close as it gets; the caller checks the gaps */
 }
 
-/* From a prediction: corrections that do not shrink by half lead elsewhere, unless rounding is all that is left of
- * them. */
+/* From a prediction: corrections that do not shrink by half lead to another branch, unless they are down to
+ * rounding. */
 static bool refine(const psdm_robot *r, psdmp_rigid_closed_work *w, double tolerance) {
   double before = 2 * NEAR;
   for (int i = 0; i < MOST_STEPS; i++) {
@@ -61,10 +61,10 @@ static bool closed(const psdm_robot *r, const psdmp_rigid_closed_work *w) {
   return widest < OPEN * r->closure->size;
 }
 
-/* ---- one step of the way ---- */
+/* ---- one step ---- */
 
-/* where the passive joints go to first order when the independent ones move to home + part (q - home); false when
- * that is far, as near a singular position, where a step too long would end on another branch */
+/* first-order prediction of the passive joints when the independent ones move to home + part (q - home); false when
+ * that is far, as near a singular position, where too long a step would end on another branch */
 static bool predict(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q, double part) {
   const psdmp_robot_closure *c = r->closure;
   double move[PSDM_MAX_JOINTS], rate[PSDM_MAX_JOINTS];
@@ -107,8 +107,8 @@ static int orientation(int m, double *X) {
   return sign;
 }
 
-/* whether the passive columns kept their orientation since Q_before: it changes sign where a branch ends, so a step
- * that went past a singular position shows. The determinant of Q_before^T A_p. */
+/* whether the passive columns kept their orientation since Q_before: it changes sign where a branch ends, which detects
+ * a step across a singular position. The determinant of Q_before^T A_p. */
 static bool same_branch(const psdm_robot *r, psdmp_rigid_closed_work *w) {
   const psdmp_robot_closure *c = r->closure;
   int e = 3 * c->loops, m = c->passives;
@@ -121,7 +121,7 @@ static bool same_branch(const psdm_robot *r, psdmp_rigid_closed_work *w) {
   return orientation(m, w->turn) > 0;
 }
 
-/* one step of the way; false, with nothing changed, when it is too long */
+/* one step; false, with nothing changed, when it is too long */
 static bool advance(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q, double part) {
   const psdmp_robot_closure *c = r->closure;
   double before[PSDM_MAX_JOINTS];
@@ -134,7 +134,7 @@ static bool advance(const psdm_robot *r, psdmp_rigid_closed_work *w, const doubl
   return ok;
 }
 
-/* ---- the way ---- */
+/* ---- the whole path ---- */
 
 void psdmp_rigid_closed_go_home(const psdm_robot *r, psdmp_rigid_closed_work *w) {
   const psdmp_robot_closure *c = r->closure;
@@ -164,7 +164,7 @@ psdm_status psdmp_rigid_closed_position(const psdm_robot *r, psdmp_rigid_closed_
       part = next;
       step = fmin(2 * step, longest);
     } else if ((step *= 0.5) < SHORTEST * longest) {
-      return PSDM_E_LOOP; /* a singular position stands in the way */
+      return PSDM_E_LOOP; /* a singular position blocks the path */
     }
   }
   psdmp_rigid_closed_gaps(r, w, true);

@@ -11,7 +11,7 @@
 
 #include "rigid/closed_priv.h"
 
-/* One end of a loop: the body that carries it, -1: the base, and where the point is. Positions count from the first
+/* One end of a loop: the body that carries it, -1: the base, and the point on it. Positions are relative to the first
  * joint. */
 typedef struct end {
   int body;
@@ -83,10 +83,10 @@ typedef struct jet {
   double T[8][3];
 } jet;
 
-/* T[S] of one more joint, the largest sets first since each needs those that it contains as they were */
+/* T[S] of one more joint, the largest sets first since each needs the old values of its subsets */
 static void extend(jet *j, int directions, const double z[3], const double arm[3], const double rate[3]) {
   for (int S = (1 << directions) - 1; S > 0; S--) {
-    double inner[3][3] = {{0}}; /* by the number of factors z x that stand outside, less one */
+    double inner[3][3] = {{0}}; /* by the number of factors z x outside, less one */
     for (int A = S; A > 0; A = (A - 1) & S) {
       int factors = 0;
       double product = 1;
@@ -103,7 +103,7 @@ static void extend(jet *j, int directions, const double z[3], const double arm[3
   }
 }
 
-/* out (e) = derivatives along so many of the directions in w->along */
+/* out (e) = derivatives along the first `directions` directions in w->along */
 static void derive(const psdm_robot *r, const psdmp_rigid_closed_work *w, int directions, double *out) {
   const psdm_robot *tree = r->closure->tree;
   memset(out, 0, sizeof *out * 3 * (size_t)r->closure->loops);
@@ -144,14 +144,14 @@ void psdmp_rigid_closed_third(const psdm_robot *r, psdmp_rigid_closed_work *w, c
   derive(r, w, 3, out);
 }
 
-/* one entry of the bodies' matrix into the independent joints' */
+/* adds an entry of the bodies' matrix to the independent joints' */
 static void subtract(const psdm_robot *tree, int i, int j, double value, double *H) {
   for (int k = tree->g_row[i]; k < tree->g_row[i + 1]; k++)
     for (int m = tree->g_row[j]; m < tree->g_row[j + 1]; m++)
       H[(long)tree->g_col[k] * tree->n + tree->g_col[m]] -= tree->g_val[k] * tree->g_val[m] * value;
 }
 
-/* force . (z_i x P_j) = (force x z_i) . P_j for a joint i that turns and j = i or behind it, P_j = dP/dq_j */
+/* force . (z_i x P_j) = (force x z_i) . P_j for a revolute joint i and j = i or behind it, P_j = dP/dq_j */
 void psdmp_rigid_closed_subtract_bend(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *force, double *H) {
   const psdm_robot *tree = r->closure->tree;
   for (int l = 0; l < r->closure->loops; l++)
@@ -176,8 +176,8 @@ void psdmp_rigid_closed_subtract_bend(const psdm_robot *r, psdmp_rigid_closed_wo
 
 /* ---- the passive columns ---- */
 
-/* Columns that keep less than this of their length beside the others are dependent: half of a double's digits are
- * gone then, as at every position that rounding cannot tell from a singular one. */
+/* Columns whose part independent of the others is below this share of their length are dependent: half of a double's
+ * digits are lost then, as at every position that is singular to rounding. */
 static const double SINGULAR = 1e-8;
 
 /* by Gram-Schmidt twice */

@@ -1,15 +1,15 @@
 /* closed_linear.c: the linearized dynamics of robots with closed loops, exact through the loops.
  *
  * A small change dq moves the tree by dx = G dq, and the loops stay closed: A v = 0 and A a + gap''(v, v) = 0 for v =
- * qd_tree, a = qdd_tree stay true, where the independent parts of dv and da are dqd and dqdd. With F the passive part's
- * answer to what they leave, A_p F(y) = -y,
+ * qd_tree, a = qdd_tree remain true, where the independent parts of dv and da are dqd and dqdd. With F the passive
+ * part's response to the residual, A_p F(y) = -y,
  *
  *   dv = (dG/dt) dq + G dqd                                          dG/dt G_j: F(gap''(v, G_j))
  *   da = W dq + 2 (dG/dt) dqd + G dqdd                               W_j = F(gap''(a, G_j) + gap'''(v, v, G_j)
  *                                                                            + 2 gap''(v, (dG/dt)_j))
  *
- * Torques are tau = G^T tau_tree. With the forces lambda that close the loops, A_p^T lambda = (tau_tree)_p, the change of G
- * does the same as that of A with these forces fixed, since A G = 0 stays true:
+ * Torques are tau = G^T tau_tree. With the forces lambda that close the loops, A_p^T lambda = (tau_tree)_p, the change
+ * of G has the same effect as that of A with these forces fixed, since A G = 0 remains true:
  *
  *   dtau = G^T (dtau_tree - H dx),   H = second derivative of lambda . gap by x
  *

@@ -13,13 +13,13 @@
 /* Scratch of a closed robot; N is the number of the tree's independent joints, e = 3 loops the number of equations. */
 typedef struct psdmp_rigid_closed_work {
   psdm_work *tree;
-  bool at_home;               /* home is known: the file's position, closed */
+  bool at_home;               /* home is known: the file's position, with loops closed */
   double *home;               /* (N) */
   double *q, *qd, *qdd, *tau; /* (N) */
   double *G, *G_rate;         /* (N x n) */
   double *A;                  /* (e x N) derivative of the gaps, row-major */
   double *Q, *R;              /* (e x passives), (passives x passives) of A_p */
-  double *Q_before, *turn;    /* the same shapes: Q before a step, and how the columns turned in it */
+  double *Q_before, *turn;    /* the same shapes: Q before a step, and how the columns rotated in it */
   double *gap, *force;        /* (e) */
   double *along[3];           /* (bodies) directions in the tree, as rates of its bodies */
   double *J, *J_rate;         /* (6 x N) */

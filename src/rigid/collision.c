@@ -1,12 +1,12 @@
 /* collision.c: gaps between capsules, and between capsules and the floor, with their gradients.
  *
- * The distance of two segments p + s u and q + t v, 0 <= s, t <= 1, is taken either where both are inside, or at an end
+ * The distance of two segments p + s u and q + t v, 0 <= s, t <= 1, occurs either where both are inside, or at an end
  * of one of them (Lumelsky, On fast computation of distance between line segments, 1985): the least of the inner
- * solution and the four distances of an end from the other segment. Points of no length and parallel segments need no
- * case of their own, as the inner solution is only a candidate.
+ * solution and the four distances of an end from the other segment. Segments of length zero and parallel segments need
+ * no special case, as the inner solution is only a candidate.
  *
- * With n the unit vector between the nearest points a and b, the gap changes by n . (J_a - J_b) qd: nearest points
- * that slide along the segments do so at right angles to n. */
+ * With n the unit vector between the nearest points a and b, the gap changes by n . (J_a - J_b) qd: nearest points that
+ * slide along the segments move at right angles to n. */
 #include "psdm/collision.h"
 
 #include <math.h>
@@ -18,10 +18,10 @@ typedef struct axis {
   double from[3], along[3]; /* along: to - from */
 } axis;
 
-/* Where two axes, or an axis and the floor, are nearest. */
+/* The nearest points of two axes, or of an axis and the floor. */
 typedef struct nearest {
   double a[3], b[3]; /* base frame */
-  double n[3];       /* from b to a, length 1; zero where there is no direction */
+  double n[3];       /* from b to a, length 1; zero if undefined */
   double distance;
 } nearest;
 
@@ -29,8 +29,7 @@ typedef struct nearest {
 
 static double clamp(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
-/* the parameter of the point of an axis nearest to a point; where its length is zero, or its square vanishes, the
- * beginning */
+/* the parameter of the point of an axis nearest to a point; 0 where its length is zero, or its square underflows */
 static double project(const axis *x, const double point[3]) {
   double arm[3], length = psdmp_rigid_dot(x->along, x->along);
   for (int i = 0; i < 3; i++) arm[i] = point[i] - x->from[i];
@@ -41,7 +40,7 @@ static void point_at(const axis *x, double s, double out[3]) {
   for (int i = 0; i < 3; i++) out[i] = x->from[i] + s * x->along[i];
 }
 
-/* keeps the points at s and t where they are nearer than what was found before */
+/* keeps the points at s and t if they are nearer than the best so far */
 static void consider(const axis *x, const axis *y, double s, double t, nearest *best) {
   double a[3], b[3], d[3];
   point_at(x, s, a);
@@ -64,8 +63,8 @@ static void consider_ends(const axis *x, const axis *y, bool swapped, nearest *b
   }
 }
 
-/* both lines' nearest points: (u.u)(v.v) - (u.v)^2 is what is left of two directions; projecting there and back
- * repairs what it loses by rounding */
+/* both lines' nearest points: (u.u)(v.v) - (u.v)^2 suffers from cancellation; projecting there and back repairs the
+ * loss */
 static void consider_inside(const axis *x, const axis *y, nearest *best) {
   double w[3], point[3];
   for (int i = 0; i < 3; i++) w[i] = x->from[i] - y->from[i];
@@ -89,7 +88,7 @@ static void nearest_points(const axis *x, const axis *y, nearest *best) {
     for (int i = 0; i < 3; i++) best->n[i] /= best->distance;
     return;
   }
-  /* the axes cross: any direction at right angles to both will do */
+  /* the axes cross: any direction at right angles to both is valid */
   psdmp_rigid_cross(x->along, y->along, best->n);
   double length = sqrt(psdmp_rigid_dot(best->n, best->n));
   for (int i = 0; i < 3 && length > 0; i++) best->n[i] /= length;
@@ -102,7 +101,7 @@ static void nearest_floor(const psdmp_robot_collision *c, const axis *x, nearest
   best->distance = psdmp_rigid_dot(c->normal, best->a) - c->height;
 }
 
-/* ---- where capsules are ---- */
+/* ---- positions of capsules ---- */
 
 /* x of the link behind joint, -1: the base, in the base frame */
 static void place_point(const psdm_robot *r, const psdm_work *work, int joint, const double x[3], double out[3]) {
@@ -147,7 +146,7 @@ static void add_joint(const psdm_robot *r, const psdm_work *work, int b, const d
   for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) gradient[r->g_col[g]] += r->g_val[g] * rate;
 }
 
-/* joints that carry both capsules move both points alike and leave the gap as it is, so both walks end where they
+/* joints that carry both capsules move both points alike and do not change the gap, so both walks end where they
  * meet */
 static void set_gradient(const psdm_robot *r, const psdm_work *work, int a, int b, const nearest *at,
                          double *gradient) {
@@ -163,7 +162,7 @@ static void set_gradient(const psdm_robot *r, const psdm_work *work, int a, int 
   }
 }
 
-/* closed loops: the torque of a unit force on one link and of its opposite on the other */
+/* closed loops: the torque of a unit force on one link and its opposite on the other */
 static psdm_status closed_gradient(const psdm_robot *r, psdm_work *work, const double *q, const int joint[2],
                                    const nearest *at, double *gradient) {
   psdm_wrench wrench[2];

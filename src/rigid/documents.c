@@ -1,4 +1,4 @@
-/* documents.c: a robot, and where its joints are, as a document. */
+/* documents.c: a robot, and its joints' positions, as a document. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ PSDM_RESULT_TYPE(psdm_joint_place, PSDM_JOINT_PLACE, NULL, "Where a joint and it
 PSDM_RESULT_TYPE(psdm_inspect_joint, PSDM_INSPECT_JOINT, NULL, "A joint of the file")
 PSDM_RESULT_TYPE(psdm_inspect_result, PSDM_INSPECT_RESULT, "inspect", "What was understood of a robot file")
 
-/* what is needed while it is made; all memory is the document's */
+/* working data; all memory is the document's */
 typedef struct making {
   psdm_inspect_result *r;
   const psdm_robot *robot;

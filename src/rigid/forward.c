@@ -1,12 +1,12 @@
 /* forward.c: forward dynamics by articulated bodies, O(n) (Featherstone 1983), in body frames with z on the joint axis.
  *
- *   outward  w, v; bias wrench of the velocities; acceleration c that the joint's own velocity adds
+ *   outward  w, v; bias wrench of the velocities; acceleration c due to the joint's own velocity
  *   inward   U = I S, D = S.U + Ia, u = tau - S.p;  I - U U^T/D and p + I c + U u/D pass to the parent
  *   outward  qdd = (u - U.a)/D */
 
 #include "rigid/rigid.h"
 
-/* the acceleration that the joint's own velocity adds: (w, v) x S qd */
+/* the acceleration due to the joint's own velocity: (w, v) x S qd */
 static inline void set_product(const psdmp_robot_body *body, const psdmp_rigid_motion *m, double qd,
                                psdmp_rigid_articulated *restrict A) {
   A->cw[0] = body->prismatic ? 0 : m->w[1] * qd;
@@ -15,9 +15,9 @@ static inline void set_product(const psdmp_robot_body *body, const psdmp_rigid_m
   A->cv[1] = -(body->prismatic ? m->w[0] : m->v[0]) * qd;
 }
 
-/* the body's own inertia, and the wrench that its velocity asks for: the rate of its momentum (L, P) by the turning
- * frame. Of v x P only the part by w x h is taken: m v x v is zero, and its rounding would be much beside the
- * torques of small, fast bodies. */
+/* the body's own inertia, and the wrench of its velocity: the rate of its momentum (L, P) by the turning frame. Of v x
+ * P only the part by w x h is used: m v x v is zero, and its rounding would be large beside the torques of small, fast
+ * bodies. */
 static inline void start_body(const double pi[10], const psdmp_rigid_motion *m, psdmp_rigid_articulated *restrict A) {
   const double *h = pi + 1, *w = m->w, *v = m->v;
   double turned[3], P[3], L[3];
@@ -55,7 +55,7 @@ static inline bool resolve_joint(const psdmp_robot_body *body, double drive, dou
   return D > 0;
 }
 
-/* takes the joint's own direction out of the inertia: I - U U^T/D */
+/* removes the joint's own direction from the inertia: I - U U^T/D */
 static inline void project(psdmp_rigid_articulated *restrict A) {
   const double *Un = A->Un, *Uf = A->Uf;
   double n[3] = {A->g * Un[0], A->g * Un[1], A->g * Un[2]}, f[3] = {A->g * Uf[0], A->g * Uf[1], A->g * Uf[2]};

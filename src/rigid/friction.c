@@ -42,7 +42,7 @@ bool psdm_friction_find(const char *name, psdm_friction_kind *kind) {
 
 static double sign(double v) { return (v > 0) - (v < 0); }
 
-/* how far Fs stands above Fc (below it: negative); 0 without a Stribeck velocity */
+/* how far Fs exceeds Fc (may be negative); 0 without a Stribeck velocity */
 static double rise(const psdm_friction *f) { return f->stribeck > 0 ? f->stat - f->coulomb : 0; }
 
 /* (v / vs)^2 */
@@ -66,7 +66,7 @@ static double offset(const psdm_friction *f, psdm_friction_kind kind) {
   return kind < PSDM_FRICTION_VISCOUS ? 0 : f->offset;
 }
 
-/* a joint without friction needs nothing; numbers that are not numbers fail every test here */
+/* a joint without friction needs nothing; NAN fails every test here */
 const char *psdm_friction_lacks(const psdm_friction *f, psdm_friction_kind kind) {
   if (!known(kind)) return "unknown friction model";
   if (!f->given || kind == PSDM_FRICTION_NONE) return NULL;
@@ -114,7 +114,7 @@ void psdm_friction_torque(const psdm_robot *r, const double *qd, double *tau) {
 
 /* ---- LuGre at one velocity ---- */
 
-/* without stiff bristles and something to hold them there is only the steady state */
+/* without stiff bristles and dry friction there is only the steady state */
 static bool has_bristles(const psdm_friction *f) {
   return f->sigma0 > 0 && f->coulomb > 0 && (!(f->stribeck > 0) || f->stat > 0);
 }
@@ -136,9 +136,9 @@ double psdm_lugre_step(const psdm_friction *f, double v, double z, double dt) {
   return v == 0 || dt <= 0 ? z : bristle_relax(z, psdm_lugre_steady(f, v), fabs(v) * dt / most_bent(f, v));
 }
 
-/* ---- LuGre along a velocity that changes ---- */
+/* ---- LuGre along a changing velocity ---- */
 
-/* one interval; where the velocity changes its sign, two pieces */
+/* one interval; two pieces where the velocity changes sign */
 static double follow(const psdm_friction *f, double v0, double v1, double dt, double z) {
   return has_bristles(f) ? bristle_step(v0, v1, dt, z, f->coulomb, f->stat, f->stribeck, f->sigma0) : 0;
 }

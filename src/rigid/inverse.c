@@ -7,8 +7,8 @@
 
 #include "rigid/closed_priv.h"
 
-/* the wrench about its origin that the motion of one body asks for: f = m a + U h, n = h x a + I dw + w x I w,
- * the last two by entries of I */
+/* the wrench about its origin for the motion of one body: f = m a + U h, n = h x a + I dw + w x I w, the last two by
+ * entries of I */
 static inline void body_wrench(const double pi[10], psdmp_rigid_motion *restrict m) {
   const double *h = pi + 1, *w = m->w, *d = m->dw, *a = m->a, *U = m->U;
   double XX = pi[4], XY = pi[5], XZ = pi[6], YY = pi[7], YZ = pi[8], ZZ = pi[9];
@@ -69,7 +69,7 @@ psdm_status psdm_bias(const psdm_robot *r, psdm_work *work, const double *q, con
   return inverse(r, work, q, qd, NULL, tau);
 }
 
-/* at rest only the base's acceleration is left: f = m a, n = h x a */
+/* at rest only the base's acceleration remains: f = m a, n = h x a */
 psdm_status psdm_gravity(const psdm_robot *r, psdm_work *work, const double *q, double *tau) {
   if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
   if (r->closure) return psdmp_rigid_closed_gravity(r, work, q, tau);

@@ -1,4 +1,4 @@
-/* kinematics.c: poses, Jacobians and what follows from them: energy, external wrenches. */
+/* kinematics.c: poses, Jacobians and their uses: energy, external wrenches. */
 #include <string.h>
 
 #include "rigid/closed_priv.h"

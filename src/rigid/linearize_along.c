@@ -1,18 +1,18 @@
 /* linearize_along.c: the inverse dynamics' derivatives along one direction (Algorithm 1) and along two, O(n) each.
  *
- * Newton-Euler in the links' frames, differentiated as it stands: with T = R^T y turned into the link's frame, z the
+ * Newton-Euler in the links' frames, differentiated directly: with T = R^T y rotated into the link's frame, z the
  * joint's axis,
  *
  *   revolute   T1 = R^T y1 + dq1 T x z,   T12 = R^T y12 + dq2 T1 x z + dq1 T2 x z - dq1 dq2 (T x z) x z
  *   prismatic  p1 = dq1 z                 T12 of U p: U12 p + U1 p2 + U2 p1
  *
  * and a body's wrench is linear in (a, d, w w^T), so its derivative is the same function of their derivatives. This
- * gives the dtau of Jain and Rodriguez' Algorithm 1, whose beta and theta stand in one frame, with fewer operations. */
+ * gives the dtau of Jain and Rodriguez' Algorithm 1, whose beta and theta are in one frame, with fewer operations. */
 #include <string.h>
 
 #include "rigid/linearize_priv.h"
 
-/* What one joint does along a direction. */
+/* The effect of one joint along a direction. */
 typedef struct change {
   double q, qd, qdd;
 } change;
@@ -68,7 +68,7 @@ static inline void set_wrench(const double pi[10], psdmp_rigid_wave *restrict k)
   k->n[2] += ZZ * d[2] - XZ * U[5] + YZ * U[2] + (YY - XX) * s[1] + XY * (s[0] - s[3]);
 }
 
-/* adds a wrench turned into the parent's frame to the parent's; out: the force there */
+/* rotates a wrench into the parent's frame and adds it to the parent's; out: the force there */
 static inline void pass(const psdmp_rigid_motion *m, const double f[3], const double n[3],
                         psdmp_rigid_wave *restrict parent, double out[3]) {
   double moment[3];
@@ -78,7 +78,7 @@ static inline void pass(const psdmp_rigid_motion *m, const double f[3], const do
   for (int i = 0; i < 3; i++) parent->f[i] += out[i], parent->n[i] += moment[i];
 }
 
-/* out += q R^T U z of the parent: a slide's own shift in a rotating frame; z as the parent sees it */
+/* out += q R^T U z of the parent: a prismatic joint's own displacement in a rotating frame; z in the parent's frame */
 static inline void slide(const psdmp_rigid_motion *m, const psdmp_rigid_wave *parent, double q, double out[3]) {
   const double z[3] = {m->R[2], m->R[5], m->R[8]};
   double at[3], a[3];
@@ -279,7 +279,7 @@ static void set_direction(const psdm_robot *r, psdm_linear *l, const psdm_direct
   }
 }
 
-/* nominal motion and the first direction; *tree_qd is needed for more */
+/* nominal motion and the first direction; *tree_qd is for further use */
 static void start(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
                   const psdm_direction *first, double *dtau, const double **tree_qd) {
   *tree_qd = psdmp_rigid_expand_rate(r, qd, l->qd);

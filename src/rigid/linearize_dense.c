@@ -1,6 +1,6 @@
 /* linearize_dense.c: the conventional route to the linearized forward dynamics, through a factorised mass matrix,
- * O(n^3) (Jain and Rodriguez 1993, Algorithms 3 and 4). The plain twins of linearize_forward.c, and what coupled
- * robots use. */
+ * O(n^3) (Jain and Rodriguez 1993, Algorithms 3 and 4). References for linearize_forward.c, and used for coupled
+ * robots. */
 #include <string.h>
 
 #include "linalg/linalg.h"

@@ -1,5 +1,5 @@
 /* linearize_forward.c: the linearized forward dynamics without a mass matrix (Jain and Rodriguez 1993): Algorithm 5
- * along a direction, O(n), and Algorithm 6 as matrices, O(n^2); and the factors M = L D L^T that they rest on.
+ * along a direction, O(n), and Algorithm 6 as matrices, O(n^2); and the factors M = L D L^T that they use.
  *
  *   inward   P = M + sum P+,  D = h.P h + Ia,  G = P h/D,  P+ = P - G (P h)^T
  *            Ph = Mb + sum Ph+,  Gh = Ph^T h/D,  Ph+ = Ph - G (Ph^T h)^T
@@ -8,9 +8,9 @@
  *            c = S_p^T G,  S = S_p + h (Gh - c)^T,  Qr = 2 (Gh - c)
  *            EA = 2 hd - Ups YA + 2 S h,  EB = hdd - Ups YB + 2 S hd
  *
- * A drive's inertia Ia adds to D alone: the Riccati step P+ = (1 - G h^T) P is all that the lemmas use of it. The
- * paper's Algorithm 6 is for chains; on a tree the pairs on different branches need the row of M^-1 H phi at their
- * nearest common ancestor, -W Ups. */
+ * A drive's inertia Ia adds to D alone: the lemmas use only the Riccati step P+ = (1 - G h^T) P. The paper's Algorithm
+ * 6 is for chains; on a tree the pairs on different branches need the row of M^-1 H phi at their nearest common
+ * ancestor, -W Ups. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static inline void start_factor(const psdmp_rigid_spatial *k, psdmp_rigid_factor
   f->Ph[15] = b[1], f->Ph[16] = -b[0], f->Ph[17] = 0;
 }
 
-/* elsewhere: the same to what the body carries, entries that are not zero */
+/* elsewhere: adds the same to what the body carries, nonzero entries only */
 static inline void add_body(const psdmp_rigid_spatial *k, psdmp_rigid_factor *restrict f) {
   const double *c = k->c, *b = k->b;
   for (int i = 0; i < 6; i++) f->P.J[i] += k->J[i];
@@ -91,12 +91,12 @@ static inline void add_body(const psdmp_rigid_spatial *k, psdmp_rigid_factor *re
   f->Ph[15] += b[1], f->Ph[16] -= b[0];
 }
 
-/* Inertias here are about one point for all bodies. Where a joint's own is so much smaller than what is about that
- * point, or than what joints behind it have taken from the same numbers (links whose sizes differ a thousandfold),
- * it has lost its digits: the dense route keeps them. Arms have 3 to 12 bits. */
+/* Inertias here are about one point for all bodies. Where a joint's own inertia is so much smaller than the one about
+ * that point, or than those subtracted by joints behind it (links whose sizes differ a thousandfold), it has lost its
+ * digits: the dense route keeps them. Arms have 3 to 12 bits. */
 enum { MOST_BITS = 12 };
 
-/* the binary exponent: the sizes of two numbers are compared without a multiplication */
+/* the binary exponent: compares the sizes of two numbers without a multiplication */
 static inline int exponent_of(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
@@ -105,7 +105,7 @@ static inline int exponent_of(double x) {
 
 static inline int larger(int a, int b) { return a > b ? a : b; }
 
-/* what J and M have rounded at: their largest entries, here and behind this joint */
+/* the scale of rounding errors in J and M: their largest entries, here and behind this joint */
 static inline void note_sizes(psdmp_rigid_factor *f, psdmp_rigid_factor *restrict parent) {
   const double *J = f->P.J, *M = f->P.M;
   f->size_J = larger(f->size_J, exponent_of(fmax(J[0], fmax(J[3], J[5]))));
@@ -115,7 +115,7 @@ static inline void note_sizes(psdmp_rigid_factor *f, psdmp_rigid_factor *restric
   parent->size_M = f->last ? f->size_M : larger(parent->size_M, f->size_M);
 }
 
-/* whether h.P h has kept its digits beside the terms that it is the sum of */
+/* whether h.P h has kept its digits compared with its terms */
 static inline bool kept_digits(const psdmp_rigid_spatial *k, const psdmp_rigid_factor *f) {
   const double *h = k->h;
   bool turns = h[0] != 0 || h[1] != 0 || h[2] != 0;
@@ -124,8 +124,7 @@ static inline bool kept_digits(const psdmp_rigid_spatial *k, const psdmp_rigid_f
   return (turns ? larger(size, f->size_J) : size) - exponent_of(f->D) <= MOST_BITS;
 }
 
-/* D, G, Gh of a joint, and what is left of P and Ph to its parent; false when D is not positive, or has lost its
- * digits */
+/* D, G, Gh of a joint; the rest of P and Ph goes to its parent; false when D is not positive, or has lost its digits */
 static inline bool resolve(const psdmp_rigid_spatial *k, double drive, psdmp_rigid_factor *f,
                            psdmp_rigid_factor *restrict parent) {
   double Ph[6], row[3];
@@ -143,7 +142,7 @@ static inline bool resolve(const psdmp_rigid_spatial *k, double drive, psdmp_rig
   for (int i = 0; i < 3; i++) f->Gh[i] = f->g * row[i];
   for (int i = 0; i < 6; i++)
     for (int j = 0; j < 3; j++) bar[3 * i + j] = f->Ph[3 * i + j] - f->G[i] * row[j];
-  if (f->last) { /* the first to come to its parent */
+  if (f->last) { /* the first to reach its parent */
     parent->P = left;
     memcpy(parent->Ph, bar, sizeof bar);
   } else {
@@ -153,7 +152,7 @@ static inline bool resolve(const psdmp_rigid_spatial *k, double drive, psdmp_rig
   return sound;
 }
 
-/* f of all that each joint carries, P, D, G, Ph, Gh; false where the dense route must answer */
+/* f of all that each joint carries, P, D, G, Ph, Gh; false where the dense route is needed */
 static bool factorise(const psdm_robot *r, psdm_linear *l) {
   for (int b = r->bodies - 1; b >= 0; b--) {
     int parent = r->body[b].parent;
@@ -224,7 +223,7 @@ psdm_status psdm_linear_forward_along(const psdm_robot *r, psdm_linear *l, const
   bool plain = psdmp_rigid_linear_plain(r);
   if (plain) psdmp_rigid_spatial_set(r, l, q, qd, qdd);
   if (!plain || !factorise(r, l)) return psdm_linear_forward_along_dense(r, l, q, qd, qdd, dq, dqd, dtau, dqdd);
-  /* rates and torques expand alike where nothing is coupled */
+  /* rates and torques expand alike without couplings */
   sweep_in(r, l, psdmp_rigid_expand_rate(r, dq ? dq : l->zero, l->direction[0]),
            psdmp_rigid_expand_rate(r, dqd ? dqd : l->zero, l->direction[1]),
            psdmp_rigid_expand_rate(r, dtau ? dtau : l->zero, l->direction[2]));
@@ -283,7 +282,7 @@ static inline void set_E(const psdmp_rigid_spatial *k, psdmp_rigid_factor *f) {
   for (int i = 0; i < 6; i++) f->EB[i] = k->hdd[i] - taken[i] + 2 * added[i];
 }
 
-/* Where the matrices go; each may be NULL. */
+/* Output matrices; each may be NULL. */
 typedef struct target {
   double *B, *A, *Minv;
 } target;
@@ -292,7 +291,7 @@ static inline void put(const psdm_robot *r, int i, int j, double value, double *
   if (X) X[(long)psdmp_rigid_joint_of(r, i) * r->n + psdmp_rigid_joint_of(r, j)] = value;
 }
 
-/* row i at its ancestors; where one of them branches, the row of M^-1 H phi there. Marks the way. */
+/* row i at its ancestors; where one of them branches, the row of M^-1 H phi there. Marks the path. */
 static inline void climb(const psdm_robot *r, psdm_linear *l, int i, const target *out) {
   const double *Qr = l->factor[i].Qr;
   double W[6];
@@ -307,7 +306,7 @@ static inline void climb(const psdm_robot *r, psdm_linear *l, int i, const targe
       for (int e = 0; e < 6; e++) f->row[e] = -f->row[e];
     }
     l->mark[a] = i;
-    if (r->body[a].parent < 0) break; /* nobody asks for W beyond */
+    if (r->body[a].parent < 0) break; /* W is not needed further */
     double t = psdmp_rigid_dot6(W, k->h);
     for (int e = 0; e < 6; e++) W[e] -= t * f->G[e];
   }
@@ -333,7 +332,7 @@ static inline void descend(const psdm_robot *r, psdm_linear *l, int i, const tar
   }
 }
 
-/* the other triangle, in squares that stay in the cache */
+/* fills the other triangle, in squares that stay in the cache */
 static void mirror(const psdm_robot *r, double *X) {
   enum { SIDE = 16 };
   int n = r->bodies;
@@ -406,7 +405,7 @@ static void put_innovation(const psdm_robot *r, const psdm_linear *l, int j, dou
   }
 }
 
-/* M = L D L^T with L unit upper triangular, from the last column to the first; M is spoilt */
+/* M = L D L^T with L unit upper triangular, from the last column to the first; M is overwritten */
 static bool factorise_dense(int n, double *M, double *L, double *D) {
   for (int j = n - 1; j >= 0; j--) {
     D[j] = M[(long)j * n + j];

@@ -8,16 +8,16 @@
  *   for j = i and its ancestors   M_ji = h_j.X,  A_ji = h_j.XA,  B_ji = h_j.XB,
  *   for its ancestors             A_ij = 2 hd_j.X + h_j.Xb,  B_ij = hdd_j.X + hd_j.Xb
  *
- * The common point and axes are those of body 0, so precision does not depend on where the robot stands. Torques are
- * the same of reduced bodies (robot/reduced.c), which cost less: Algorithm 2 takes those; forward dynamics and
- * sensitivities the bodies as they are. */
+ * The common point and axes are those of body 0, so precision does not depend on the robot's position. Reduced bodies
+ * (robot/reduced.c) have the same torques and cost less: Algorithm 2 uses those; forward dynamics and sensitivities the
+ * original bodies. */
 #include <string.h>
 
 #include "rigid/linearize_priv.h"
 
 /* ---- outward ---- */
 
-/* a body's frame in its parent's: x and z are turned and carried, y completes them */
+/* a body's frame in its parent's: x and z are rotated, y completes them */
 static inline void set_axes(const psdmp_robot_body *body, double q, double sine, double cosine, const double *Rp,
                             const double *pp, double *R, double *p) {
   const double *E = body->joint.R, local_z[3] = {E[2], E[5], E[8]};
@@ -33,7 +33,7 @@ static inline void set_axes(const psdmp_robot_body *body, double q, double sine,
 
 static const double base_axes[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, base_origin[3] = {0};
 
-/* the base as body 0 sees it, whose frame in the base is R, p */
+/* the base in body 0's frame, whose pose in the base is R, p */
 static void set_base(const psdm_robot *r, const double R[9], const double p[3], psdm_linear *l) {
   const double up[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
   double at[3];
@@ -69,7 +69,7 @@ static inline void set_inertia(const double pi[10], psdmp_rigid_spatial *restric
   k->J[5] = I[5] + xx + yy;
 }
 
-/* body 0 stands in the common frame */
+/* body 0 is in the common frame */
 static void set_first_frame(bool prismatic, psdmp_rigid_spatial *k) {
   memset(k->R, 0, sizeof k->R);
   memset(k->p, 0, sizeof k->p);
@@ -98,7 +98,7 @@ static inline void set_motion(const psdmp_rigid_spatial *parent, double qd, doub
   }
 }
 
-/* the base stands still and accelerates upward */
+/* the base is at rest and accelerates upward */
 static inline void start_motion(const double up[3], double qd, double qdd, psdmp_rigid_spatial *restrict k) {
   for (int i = 0; i < 6; i++) k->hd[i] = k->hdd[i] = 0, k->V[i] = k->h[i] * qd, k->a[i] = k->h[i] * qdd;
   psdmp_rigid_cross(up, k->h, k->hdd + 3);
@@ -131,9 +131,9 @@ static inline void set_wrench(psdmp_rigid_spatial *restrict k) {
   for (int i = 0; i < 6; i++) k->f[i] += bar[i];
 }
 
-/* y = z x x passes the errors of both on, and they grow by some 1.2 a joint: nothing for an arm, everything after a
- * hundred joints. There the axes are made orthonormal again now and then: first order corrections do, since errors
- * are small. */
+/* y = z x x passes on the errors of both, and they grow by some 1.2 per joint: negligible for an arm, everything after
+ * a hundred joints. There the axes are orthonormalised again now and then: first order corrections suffice, since
+ * errors are small. */
 enum { LONG = 64, OFTEN = 8 };
 
 static void square_up(double *R) {
@@ -272,7 +272,7 @@ static inline void add_to(const psdmp_rigid_spatial *k, psdmp_rigid_spatial *res
   for (int i = 0; i < 9; i++) parent->A[i] += k->A[i];
 }
 
-/* rates; X = R h and h.X, where e.(c x l) stands twice; Xb = 2 Rb^T h = 2 (A^T e + b x l) */
+/* rates; X = R h and h.X, where e.(c x l) appears twice; Xb = 2 Rb^T h = 2 (A^T e + b x l) */
 static inline void set_columns(psdmp_rigid_spatial *k) {
   const double *e = k->h, *l = k->h + 3;
   double moment[3], both[3];
@@ -299,7 +299,7 @@ void psdmp_rigid_spatial_gather(const psdm_robot *r, psdm_linear *l) {
   }
 }
 
-/* one entry of a tree's matrix into the independent joints', G^T X G; X may be NULL */
+/* adds an entry of a tree's matrix to the independent joints', G^T X G; X may be NULL */
 static inline void put(const psdm_robot *r, int i, int j, double value, double *X) {
   if (!X) return;
   if (r->direct) {
@@ -311,7 +311,7 @@ static inline void put(const psdm_robot *r, int i, int j, double value, double *
       X[(long)r->g_col[k] * r->n + r->g_col[m]] += r->g_val[k] * r->g_val[m] * value;
 }
 
-/* out = sum a_i P_i of pairs, which SIMD takes at once */
+/* out = sum a_i P_i of pairs, two at once in SIMD */
 static inline void dot_pairs(int count, const double *a, const double (*P)[2], double out[2]) {
   double x = a[0] * P[0][0], y = a[0] * P[0][1];
   for (int i = 1; i < count; i++) x += a[i] * P[i][0], y += a[i] * P[i][1];

@@ -1,9 +1,9 @@
 /* linearize_priv.h: scratch of the linearized dynamics. Private to the library.
  *
- * Two pictures of the same motion. Waves are in each link's own frame and serve what is asked along directions.
- * Spatials are about one point and in one set of axes, those of body 0 at this instant, so that nothing is carried
- * from link to link: what is asked as matrices needs n^2 scalar products and no transform. Six-vectors are (angular;
- * linear) and (moment; force). */
+ * Two representations of the same motion. Waves are in each link's own frame and serve derivatives along directions.
+ * Spatials are about one point and in one set of axes, those of body 0 at this instant, so that nothing is carried from
+ * link to link: matrices need n^2 scalar products and no transform. Six-vectors are (angular; linear) and (moment;
+ * force). */
 #ifndef PSDMP_RIGID_LINEARIZE_PRIV_H
 #define PSDMP_RIGID_LINEARIZE_PRIV_H
 
@@ -33,9 +33,9 @@ typedef struct psdmp_rigid_spatial {
   double V[6], a[6];
   double mass, c[3], J[6]; /* inertia; in the inverse dynamics then of all that the joint carries */
   double A[9], b[3];       /* the same of Mb */
-  double f[6];             /* wrench through the joint */
+  double f[6];             /* wrench transmitted by the joint */
   double own;              /* h.R h */
-  double rates[9][2];      /* 2 hd beside hdd, then h beside hd, angular alone: what X and Xb are multiplied with */
+  double rates[9][2];      /* 2 hd beside hdd, then h beside hd, angular part only: the factors of X and Xb */
   double X[6], Xb[3];      /* R h, 2 Rb^T h of the composites; the last three of Xb are zero */
 } psdmp_rigid_spatial;
 
@@ -48,9 +48,9 @@ typedef struct psdmp_rigid_factor {
   double YA[6], YB[6], EA[6], EB[6], Qr[3], U[6];
   /* Algorithm 5: what dq and dqd add to the perturbed acceleration and velocity; bias wrench */
   double x[6], t[3], z[6];
-  double row[6]; /* Algorithm 6: row of M^-1 H phi that is being drawn */
+  double row[6]; /* Algorithm 6: row of M^-1 H phi being computed */
   double eps;
-  int size_J, size_M;       /* binary exponents of the largest that P's numbers were, here or behind */
+  int size_J, size_M;       /* binary exponents of the largest of P's numbers, here or behind */
   bool tip, branches, last; /* carries none, more than one; comes after its siblings */
 } psdmp_rigid_factor;
 
@@ -66,7 +66,7 @@ struct psdm_linear {
   double *vector;               /* (3 n) */
   double *M, *A, *B;            /* (n x n) */
   int *mark;                    /* (bodies) */
-  /* closed loops: the open tree's scratch, its matrices (N x N), columns (N) and what is left of the gaps (2 e) */
+  /* closed loops: the open tree's scratch, its matrices (N x N), columns (N) and residual of the gaps (2 e) */
   struct psdm_linear *open;
   double *tree_B, *tree_A, *tree_M, *column[4], *equations;
 };
@@ -76,12 +76,12 @@ static inline psdm_status psdmp_rigid_linear_check(const psdm_robot *r) {
   return psdmp_rigid_ready(r) ? PSDM_OK : PSDM_E_MISSING;
 }
 
-/* The same for what is not known through closed loops. */
+/* The same for derivatives that are not available through closed loops. */
 static inline psdm_status psdmp_rigid_linear_check_open(const psdm_robot *r) {
   return r->closure ? PSDM_E_ROBOT : psdmp_rigid_linear_check(r);
 }
 
-/* Whether the tree is the whole truth: no loops, no coupling, no drive through a transmission. */
+/* Whether the tree alone is exact: no loops, no coupling, no drive through a transmission. */
 static inline bool psdmp_rigid_linear_plain(const psdm_robot *r) {
   return !r->closure && !r->coupled && !r->drive_mass;
 }

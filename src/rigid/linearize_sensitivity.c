@@ -1,10 +1,9 @@
-/* linearize_sensitivity.c: how torques and accelerations depend on the robot's own numbers, exactly.
+/* linearize_sensitivity.c: how torques and accelerations depend on the robot's parameters, exactly.
  *
- * Inertial: tau = Y pi, so dtau/dpi = Y and dqdd/dpi = -M^-1 Y.
- * Kinematic: a fixed transform that moves a little acts like one more joint at that place which stands still. Its
- * column of dtau/dq is Algorithm 2's, with the twist s in the place of h and rates sd = V x s, sdd = a x s + V x sd
- * of the body that it is fixed to: h_i.(2 Rb sd + R sdd + s x* f) at the joints that carry it, sdd.X_i + sd.Xb_i at
- * those it carries. */
+ * Inertial: tau = Y pi, so dtau/dpi = Y and dqdd/dpi = -M^-1 Y. Kinematic: a small change of a fixed transform acts
+ * like one more joint at that place which stands still. Its column of dtau/dq is Algorithm 2's, with the twist s
+ * instead of h and rates sd = V x s, sdd = a x s + V x sd of the body that it is fixed to: h_i.(2 Rb sd + R sdd + s x*
+ * f) at the joints that carry it, sdd.X_i + sd.Xb_i at those it carries. */
 #include <string.h>
 
 #include "rigid/linearize_priv.h"
@@ -68,7 +67,7 @@ static void set_column(const psdm_robot *r, psdm_linear *l, const psdm_small_mot
 
 /* ---- all columns ---- */
 
-/* Y stands at the front of out in rows of its own width: moves them apart, the last first */
+/* Y is at the front of out in rows of its own width: moves them apart, the last first */
 static void spread_rows(int n, int width, int columns, double *out) {
   for (int i = n - 1; i > 0 && width < columns; i--)
     memmove(out + (long)i * columns, out + (long)i * width, sizeof *out * (size_t)width);
@@ -111,7 +110,7 @@ static void solve(int n, int columns, const double *Minv, double *column, double
 psdm_status psdm_sensitivity_forward(const psdm_robot *r, psdm_linear *l, const psdm_sensitivity *p, const double *q,
                                      const double *qd, const double *qdd, double *dqdd_dp) {
   psdm_status status = psdm_sensitivity_inverse(r, l, p, q, qd, qdd, dqdd_dp);
-  /* the dense fallback factorises in l->M and reads l->A, l->B only for what is asked */
+  /* the dense fallback factorises in l->M and reads l->A, l->B only for requested outputs */
   if (!status) status = psdm_linearize_forward_at(r, l, q, qd, qdd, NULL, NULL, l->A);
   if (!status) solve(r->n, psdm_sensitivity_columns(r, p), l->A, l->vector + r->n, dqdd_dp);
   return status;

@@ -1,4 +1,4 @@
-/* linearize_work_heap.c: scratch of the linearized dynamics in memory of an allocator. */
+/* linearize_work_heap.c: scratch of the linearized dynamics, from an allocator. */
 #include "rigid/linearize_priv.h"
 
 psdm_status psdm_linear_new(const psdm_robot *r, const psdm_allocator *allocator, psdm_linear **linear) {
@@ -8,5 +8,5 @@ psdm_status psdm_linear_new(const psdm_robot *r, const psdm_allocator *allocator
   return memory ? psdm_linear_init(r, memory, bytes, linear) : PSDM_E_MEMORY;
 }
 
-/* the object stands at the front of its memory */
+/* the object is at the front of its memory */
 void psdm_linear_free(psdm_linear *linear, const psdm_allocator *allocator) { psdmp_base_free(allocator, linear); }

@@ -1,11 +1,10 @@
-/* mass.c: the mass matrix from composite rigid bodies (Walker, Orin 1982), and forward dynamics through it. */
+/* mass.c: the mass matrix from composite rigid bodies (Walker, Orin 1982), and forward dynamics with it. */
 #include <string.h>
 
 #include "linalg/linalg.h"
 #include "rigid/closed_priv.h"
 
-/* adds body b's composite to its parent's: rotate, then shift by p (as psdmp_robot_standard_move, without its
- * generality) */
+/* adds body b's composite to its parent's: rotate, then shift by p (a special case of psdmp_robot_standard_move) */
 static inline void add_composite(const psdmp_rigid_motion *m, const double c[10], double *restrict parent) {
   double h[3], I[6], mass = c[0], x = m->p[0], y = m->p[1], z = m->p[2];
   psdmp_rigid_rotate(m->R, c + 1, h);
@@ -23,7 +22,7 @@ static inline void add_composite(const psdmp_rigid_motion *m, const double c[10]
   parent[9] += I[5] + xx + yy;
 }
 
-/* one entry of the tree's mass matrix into the independent joints' matrix, G^T M G */
+/* adds one entry of the tree's mass matrix to the independent joints' matrix, G^T M G */
 static void spread_entry(const psdm_robot *r, int i, int j, double value, double *M) {
   for (int k = r->g_row[i]; k < r->g_row[i + 1]; k++)
     for (int l = r->g_row[j]; l < r->g_row[j + 1]; l++) {
@@ -54,7 +53,7 @@ static inline void put_column(const psdm_robot *r, const psdmp_rigid_motion *mot
     psdmp_rigid_rotate(R, f, Rf);
     double nz = psdmp_rigid_dot(R + 6, n) + p[0] * Rf[1] - p[1] * Rf[0];
     put_entry(r, parent, b, body[parent].prismatic ? Rf[2] : nz, M);
-    if (body[parent].parent < 0) break; /* nobody asks for the other components */
+    if (body[parent].parent < 0) break; /* the other components are not needed */
     double nx = psdmp_rigid_dot(R, n) + p[1] * Rf[2] - p[2] * Rf[1],
            ny = psdmp_rigid_dot(R + 3, n) + p[2] * Rf[0] - p[0] * Rf[2];
     f[0] = Rf[0], f[1] = Rf[1], f[2] = Rf[2];

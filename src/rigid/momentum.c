@@ -6,11 +6,11 @@
  *   p_j = S_j . (L, P)_j,   dT/dq_j = (V_j x S_j) . (L, P)_j                             S_j the joint's axis, V_j =
  *                           (w, v)_j
  *
- * The first is M qd read as momentum: row j of M is the momentum behind joint j per unit rate of each joint
- * (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 6). The second: a change of q_j displaces everything
- * behind the joint rigidly along S_j. Were the velocities displaced with the bodies, no energy would change; but the
- * share V_j of a body's velocity is that of axes which stay behind, so that V_body changes by S_j x (V_body - V_j)
- * where S_j x V_body would leave T as it is. What is missing, -S_j x V_j = V_j x S_j, does work on the momentum. */
+ * The first is M qd as momentum: row j of M is the momentum behind joint j per unit rate of each joint (Featherstone,
+ * Rigid Body Dynamics Algorithms, 2008, ch. 6). The second: a change of q_j displaces everything behind the joint
+ * rigidly along S_j. If the velocities were displaced with the bodies, the energy would not change; but the part V_j of
+ * a body's velocity belongs to axes that stay where they are, so that V_body changes by S_j x (V_body - V_j) instead of
+ * S_j x V_body, which would leave T unchanged. The difference, -S_j x V_j = V_j x S_j, does work on the momentum. */
 #include "rigid/closed_priv.h"
 
 /* momentum of one body about its origin: P as f, L as n */

@@ -1,12 +1,12 @@
 /* regressor.c: tau = Y pi for the standard parameters about the user's link frames (Atkeson, An, Hollerbach 1986).
  *
  * The wrench of link k is linear in its ten parameters. Its component at joint i is its power on the unit twist of
- * joint i, seen from link k. */
+ * joint i, in link k's frame. */
 #include <string.h>
 
 #include "rigid/closed_priv.h"
 
-/* A link frame in motion, and where it is from the first joint, in base axes. */
+/* A moving link frame, and its position from the first joint, in base axes. */
 typedef struct frame_motion {
   double w[3], dw[3], a[3];
   double R[9], p[3];

@@ -22,7 +22,7 @@ typedef struct psdmp_rigid_articulated {
   double J[6], H[9], M[6];   /* symmetric ones as xx xy xz yy yz zz */
   double n[3], f[3];         /* bias wrench */
   double Un[3], Uf[3], g, u; /* U, 1/D, u of its joint */
-  double cw[2], cv[2];       /* acceleration that the joint's velocity adds; none along z */
+  double cw[2], cv[2];       /* acceleration due to the joint's velocity; none along z */
 } psdmp_rigid_articulated;
 
 struct psdm_work {
@@ -54,10 +54,11 @@ void psdmp_rigid_set_frames(const psdm_robot *r, psdm_work *w, const double *q_t
 /* Frames, then R, p of every body in the base frame. */
 void psdmp_rigid_set_world(const psdm_robot *r, psdm_work *w, const double *q);
 
-/* The same with positions counted from the first joint: differences of them do not lose by where the robot stands. */
+/* The same with positions relative to the first joint: their differences are exact wherever the robot is. */
 void psdmp_rigid_set_arms(const psdm_robot *r, psdm_work *w, const double *q);
 
-/* Pulls q straight towards home by halves until the loops close there; false when they never do. True at once without loops. */
+/* Moves q straight towards home by halves until the loops close there; false when they never do. Without loops true at
+ * once. */
 bool psdmp_rigid_pull_home(const psdm_robot *r, psdm_work *w, double *q);
 
 /* Whether a joint has a spring, where springs count (elastic). PSDM_E_ROBOT or PSDM_E_MISSING, with its name, where it
@@ -186,7 +187,7 @@ static inline void psdmp_rigid_move_body(const psdmp_robot_body *body, psdmp_rig
   m->U[6] = xz - d[1], m->U[7] = yz + d[0], m->U[8] = -xx - yy;
 }
 
-/* hands out aligned pieces of the caller's memory; with memory NULL it only counts */
+/* returns aligned pieces of the caller's memory; with memory NULL it only counts */
 typedef struct psdmp_rigid_carver {
   char *memory;
   size_t used;

@@ -1,5 +1,5 @@
-/* sine.c: sines and cosines of all joints in one loop that compilers turn into vector code; libm's would be a third of
- * the inverse dynamics' time. Their absolute error is below 1.6e-16. */
+/* sine.c: sines and cosines of all joints in one loop that compilers vectorise; libm's would take a third of the
+ * inverse dynamics' time. Their absolute error is below 1.6e-16. */
 #include <math.h>
 
 #include "rigid/rigid.h"
@@ -32,7 +32,7 @@ void psdmp_rigid_sines(int count, const double *restrict x, double *restrict sin
     double t = x[i] * 0x1.45f306dc9c883p-1 + rounder, k = t - rounder;
     double r = (x[i] - k * half_pi_high) - k * half_pi_low;
     double s = kernel_sin(r), c = kernel_cos(r);
-    /* k/4 = integer + b with b = 0, 1/4, +-1/2, -1/4; then turn by that quarter: (u, v) is (cos, sin) of k pi/2 */
+    /* k/4 = integer + b with b = 0, 1/4, +-1/2, -1/4; then rotate by that quarter: (u, v) is (cos, sin) of k pi/2 */
     double f = 0.25 * k + rounder, b = 0.25 * k - (f - rounder);
     double u = 1 - 4 * fabs(b), v = 8 * b * (1 - 2 * fabs(b));
     sine[i] = s * u + c * v;

@@ -1,7 +1,7 @@
-/* singular.c: whether a robot's mass matrix can be inverted at all, and which joints have no inertia where it cannot.
+/* singular.c: whether a robot's mass matrix can be inverted at all, and if not, which joints have no inertia.
  *
- * M is looked at in states drawn at random, with rows and columns scaled to ones on the diagonal, which takes units
- * and sizes out. What is singular in all of them is singular everywhere. */
+ * M is evaluated at random states, with rows and columns scaled to a unit diagonal, which removes units and sizes. If
+ * it is singular at all of them it is singular everywhere. */
 #include <float.h>
 #include <lapacke.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "psdm/rigid.h"
 #include "rigid/rigid.h"
 
-enum { STATES = 3, LARGE = 100 }; /* beyond so many joints one state must do */
+enum { STATES = 3, LARGE = 100 }; /* above this many joints one state must do */
 
 typedef struct look {
   const psdm_robot *robot;
@@ -37,8 +37,8 @@ static bool make_room(look *l, psdmp_base_arena *arena) {
          !psdm_work_init(l->robot, work, psdm_work_bytes(l->robot), &l->work);
 }
 
-/* what rounding leaves on the diagonal where a turning joint carries mass on its axis alone: moments across it,
- * added and taken away again */
+/* rounding errors on the diagonal where a revolute joint carries mass on its axis alone: moments across it, added and
+ * subtracted again */
 static bool find_floors(look *l, psdmp_base_arena *arena) {
   const psdm_robot *r = l->robot->closure ? l->robot->closure->tree : l->robot;
   double *carried = PSDMP_BASE_NEW(arena, r->bodies, double);
@@ -55,7 +55,7 @@ static bool find_floors(look *l, psdmp_base_arena *arena) {
 
 static void draw(look *l, uint64_t *seed) {
   const psdm_robot *r = l->robot;
-  /* a slide much longer than the arms on it hides their inertias */
+  /* a displacement much longer than the arms on it hides their inertias */
   const double pi = 3.14159265358979323846, unit = psdmp_robot_unit(r);
   for (int j = 0; j < r->joints; j++) {
     double span = r->closure ? 0.05 : r->joint[j].type == PSDM_PRISMATIC ? 0.5 * unit : pi;
@@ -64,7 +64,7 @@ static void draw(look *l, uint64_t *seed) {
   }
 }
 
-/* the scaled matrix's eigenvalues, and the joints in the directions of those that are zero but for rounding */
+/* the scaled matrix's eigenvalues, and the joints in the directions of those that are zero to rounding */
 static bool look_at(look *l) {
   int n = l->robot->n;
   double least = INFINITY, most = 0, zero = 4 * n * DBL_EPSILON;
@@ -86,7 +86,7 @@ static bool look_at(look *l) {
   return true;
 }
 
-/* "joint 'a'" or "joints 'a', 'b' and 3 more"; how many */
+/* "joint 'a'" or "joints 'a', 'b' and 3 more"; returns how many */
 static int name_joints(const psdm_robot *r, const bool *which, char *text, size_t size) {
   int count = 0, shown = 0;
   char name[80];
@@ -124,7 +124,7 @@ static psdm_status search(look *l, psdmp_base_arena *arena, psdm_error *error) {
     draw(l, &seed);
     psdm_status status = psdm_mass(l->robot, l->work, l->q, l->M);
     if (status == PSDM_E_MISSING) return psdm_robot_ready(l->robot, error);
-    if (status || !look_at(l)) continue; /* a loop does not close there, or numbers overflow: nothing is known */
+    if (status || !look_at(l)) continue; /* a loop does not close there, or numbers overflow: inconclusive */
     seen = true;
     regular |= !l->singular;
     if (!l->singular) best = fmin(best, l->condition);

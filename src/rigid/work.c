@@ -6,7 +6,7 @@
 
 static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes);
 
-/* a closed robot works on its tree's scratch and some of its own */
+/* a closed robot uses its tree's scratch and some of its own */
 static psdmp_rigid_closed_work *lay_out_closed(const psdm_robot *r, psdmp_rigid_carver *c) {
   const psdm_robot *tree = r->closure->tree;
   size_t N = (size_t)tree->n, n = (size_t)r->n, e = 3 * (size_t)r->closure->loops, m = (size_t)r->closure->passives,

@@ -245,7 +245,7 @@ static psdm_status build_transmission(const psdmp_robot_spec *spec, psdm_robot *
   bool gears = false;
   for (int j = 0; j < r->joints; j++) gears |= r->joint[j].q >= 0 && r->joint[j].gear != 1;
   if (!spec->transmission && !gears) return PSDM_OK;
-  int motors = 0; /* joints that loops move have none, and rows of the identity */
+  int motors = 0; /* joints moved by loops have none, and rows of the identity */
   for (int j = 0; j < spec->joints; j++) motors += r->joint[j].q >= 0 && !spec->joint[j].passive;
   if (spec->transmission && spec->transmission_rows != motors)
     return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
@@ -267,7 +267,8 @@ static psdm_status build_transmission(const psdmp_robot_spec *spec, psdm_robot *
 }
 
 /* The rate of drive j per unit rate of each independent joint. A coupled joint's drive follows its row of G; a motor
- * behind a transmission follows its row of the inverse, scaled so that Ia is what joint j feels when it moves alone. */
+ * behind a transmission follows its row of the inverse, scaled so that Ia is the inertia at joint j when it moves
+ * alone. */
 static psdm_status drive_row(const psdmp_robot_spec *spec, const psdm_robot *r, int j, double *a, psdm_error *error) {
   int q = r->joint[j].q, n = r->n;
   if (q >= 0 && r->transmission_inv) {

@@ -30,7 +30,7 @@ void psdmp_robot_measure_loops(psdmp_robot_closure *c) {
 
 /* on[q]: joint q moves one end of a loop and not the other. odd: (bodies) false */
 static void find_path(const psdm_robot *tree, const psdmp_robot_loop *loop, bool *odd, bool *on) {
-  for (int turn = 0; turn < 2; turn++) { /* the second takes the marks away again */
+  for (int turn = 0; turn < 2; turn++) { /* the second pass removes the marks */
     for (int side = 0; side < 2; side++)
       for (int b = tree->link[loop->joint[side]].body; b >= 0; b = tree->body[b].parent) odd[b] = !odd[b];
     for (int b = 0; b < tree->bodies && !turn; b++)
@@ -88,7 +88,7 @@ static psdmp_robot_closure *new_closure(const psdmp_robot_spec *spec, const psdm
   return c->passive && c->home && c->start && c->independent && c->unit ? c : NULL;
 }
 
-/* numbers the joints anew, without the passive ones; returns how many are independent */
+/* renumbers the joints without the passive ones; returns how many are independent */
 static int number_joints(const psdmp_robot_spec *spec, psdmp_robot_closure *c, int joints, psdm_joint *joint) {
   int n = 0;
   for (int j = 0; j < joints; j++) {

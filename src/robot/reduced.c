@@ -1,8 +1,8 @@
 /* reduced.c: frames and inertias with fewer numbers and the same torques.
  *
- * A body's frame may turn about and slide along its joint's axis: it is chosen so that the step from a parent to its
- * first child is Rx(alpha), a shift with two components and Rz; other children need one more turn about the parent's
- * z. Mass on the axis of a revolute joint can be moved to the parent without effect: m, mz and the second
+ * A body's frame may be rotated about and moved along its joint's axis: it is chosen so that the step from a parent to
+ * its first child is Rx(alpha), a translation with two components and Rz; other children need one more rotation about
+ * the parent's z. Mass on the axis of a revolute joint can be moved to the parent without effect: m, mz and the second
  * moment zz of every revolute body become zero, and whole arms have no mass. */
 #include <math.h>
 
@@ -15,7 +15,7 @@ static void turn_back(double c, double s, double v[3]) {
   v[1] = c * y - s * x;
 }
 
-/* the turn about z after which z has no x component: y is then -sin alpha */
+/* the rotation about z after which z has no x component: y is then -sin alpha */
 static void find_turn(const double z[3], double *c, double *s) {
   double length = sqrt(z[0] * z[0] + z[1] * z[1]);
   bool parallel = length == 0;
@@ -53,8 +53,8 @@ static void lump(psdmp_robot_reduced *k, const double z[3], const double p[3], p
   }
 }
 
-/* the step from the parent's frame, which was turned by (c, s) and slid, origin in it as it was; returns how far
- * this one slides */
+/* the step from the parent's frame, which was rotated by (c, s) and moved along its axis to origin; returns this one's
+ * displacement */
 static double set_step(const psdmp_robot_body *body, double c, double s, double slid, const double origin[3],
                        bool first, psdmp_robot_reduced *k) {
   enum { X, Y, Z };

@@ -25,7 +25,7 @@ typedef struct psdmp_robot_reduced {
   double along_x, along_other;  /* T: along x, and along y (flat) or z */
   double angle;
   double mass, c[3], S[6]; /* mass, first and second moments (xx xy xz yy yz zz) */
-  double own[2], slide;    /* how the canonical frame was turned (cosine, sine) and slid */
+  double own[2], slide;    /* how the canonical frame was rotated (cosine, sine) and moved */
   int child;               /* the first one, -1: none */
   bool turned, flat;
 } psdmp_robot_reduced;
@@ -111,8 +111,8 @@ typedef struct psdmp_robot_closure {
   /* (n), (passives) a nearly closed position: every other is reached from it, so it selects the branch */
   double *home, *start;
   int *independent; /* (n) index of each independent joint among the tree's q */
-  double size;      /* the longest way around a loop */
-  double *unit;     /* (n of the tree) 1 for joints that turn, size for those that slide */
+  double size;      /* the longest path around a loop */
+  double *unit;     /* (n of the tree) 1 for revolute joints, size for prismatic ones */
 } psdmp_robot_closure;
 
 struct psdm_robot {
@@ -189,7 +189,7 @@ void psdmp_robot_standard_from_body(double mass, const double com[3], const doub
 /* Recomputes the poses of bodies and links from base and place. */
 void psdmp_robot_place(psdm_robot *robot);
 
-/* A copy that can have other lengths and shares everything else, including its inertias, which are then meaningless.
+/* A copy whose lengths can be changed; it shares everything else, including its inertias, which are then meaningless.
  * False: out of memory. */
 bool psdmp_robot_copy(const psdm_robot *robot, psdmp_base_arena *arena, psdm_robot *copy);
 void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
@@ -220,7 +220,7 @@ bool psdmp_robot_collision_watch(const psdm_robot *robot, psdmp_base_arena *aren
 
 /* ---- size.c ---- */
 
-/* The longest way from the first joint to a body's centre of mass. */
+/* The longest path from the first joint to a body's centre of mass. */
 double psdmp_robot_reach(const psdm_robot *robot);
 
 /* One metre for robots of the usual size; else a power of four near the reach, so that inertias in it are of the

@@ -9,7 +9,7 @@ double psdmp_robot_reach(const psdm_robot *r) {
   double most = 0;
   for (int b = 0; b < r->bodies; b++) {
     const double *pi = r->body[b].pi;
-    /* its centre of mass, where that is known */
+    /* its centre of mass, if known */
     double way = pi[0] > 0 && isfinite(pi[0]) ? length(pi + 1) / pi[0] : 0;
     if (!isfinite(way)) way = 0;
     for (int k = b; r->body[k].parent >= 0; k = r->body[k].parent) way += length(r->body[k].joint.p);

@@ -105,16 +105,15 @@ psdm_status psdmp_robot_spec_snap_axes(psdmp_robot_spec *spec, double most, psdm
   psdm_status status;
   if (!changed) {
     status = psdmp_robot_list_add(&spec->notes, arena,
-                                  "no axis is within %.3g rad of parallel or perpendicular to the one before it, but "
-                                  "for those that are so already",
+                                  "no axis is within %.3g rad of parallel or perpendicular to the one before it, apart "
+                                  "from those that already are",
                                   most);
   } else {
     char name[80];
     psdmp_base_quote(spec->joint[worst].name, strlen(spec->joint[worst].name), name, sizeof name);
     status = psdmp_robot_list_add(
-        &spec->notes, arena,
-        "%d %s turned to be parallel or perpendicular to the one before, by %.3g rad at most (joint '%s')", changed,
-        changed == 1 ? "axis was" : "axes were", largest, name);
+        &spec->notes, arena, "%d %s made parallel or perpendicular to the one before, by at most %.3g rad (joint '%s')",
+        changed, changed == 1 ? "axis was" : "axes were", largest, name);
   }
   return status ? psdmp_base_fail(error, status, spec->file, 0, 0, "out of memory") : PSDM_OK;
 }

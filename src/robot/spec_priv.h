@@ -23,7 +23,7 @@ typedef struct psdmp_robot_spec_joint {
   double stiffness, damping, torque_constant, gear;
   bool has_drive;
   double drive_inertia; /* NAN: unknown */
-  bool passive;         /* a closed loop moves it */
+  bool passive;         /* moved by a closed loop */
   double start;         /* with loops: its value in a nearly closed position */
   bool coupled;
   int couples;
@@ -99,13 +99,12 @@ psdm_status psdmp_robot_spec_from_tables(const char *dh_path, const char *x_path
 psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_options *options,
                                       psdmp_base_arena *arena, psdm_error *error);
 
-/* Decides which links without numbers are frames, which are unknown and which the rule treats as massless, with notes.
-   */
+/* Decides which links without numbers are frames, which are unknown and which are massless by the rule, with notes. */
 psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inertia rule, psdmp_base_arena *arena,
                                      psdm_error *error);
 
-/* Turns axes that are within `most` rad of parallel or perpendicular to the moving joint's before them, and notes
- * how many; 0: none. PSDM_E_ARGUMENT above 0.1. */
+/* Aligns axes within `most` rad of parallel or perpendicular to the previous moving joint's, and notes how many; 0:
+ * none. PSDM_E_ARGUMENT above 0.1. */
 psdm_status psdmp_robot_spec_snap_axes(psdmp_robot_spec *spec, double most, psdmp_base_arena *arena, psdm_error *error);
 
 /* Records that a length moves the joint's transforms: value * column `axis` of R, before or after the motion. */

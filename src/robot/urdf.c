@@ -271,14 +271,14 @@ static psdm_status read_joint(reader *r, const xmlNode *node, joint_node *joint)
   return status ? status : read_axis(r, joint);
 }
 
-/* a rotation that takes z to the axis; signed permutations if the axis is one of the frame's */
+/* a rotation from z to the axis; signed permutations if the axis is one of the frame's */
 static psdmp_robot_pose axis_rotation(const double a[3]) {
   static const double PI = 3.14159265358979323846;
   const bool none[3] = {fabs(a[0]) < 1e-15, fabs(a[1]) < 1e-15, fabs(a[2]) < 1e-15};
   if (none[0] && none[1]) return a[2] > 0 ? psdmp_robot_pose_identity() : psdmp_robot_pose_rotation(0, PI);
   if (none[1] && none[2]) return psdmp_robot_pose_rotation(1, copysign(PI / 2, a[0]));
   if (none[0] && none[2]) return psdmp_robot_pose_rotation(0, copysign(PI / 2, -a[1]));
-  /* the short way round (Rodrigues), towards -z by way of x to stay away from its singularity */
+  /* the shorter way round (Rodrigues), towards -z via x to avoid its singularity */
   if (a[2] < -0.5) {
     const double mirrored[3] = {a[0], -a[1], -a[2]};
     psdmp_robot_pose flip = psdmp_robot_pose_rotation(0, PI), rest = axis_rotation(mirrored);
@@ -587,7 +587,7 @@ static psdm_status pass_over_declaration(reader *r, const char **text, size_t le
 
 /* ---- XML ---- */
 
-/* the parser's first error: libxml2 goes on and ends with consequences of it */
+/* the parser's first error: libxml2 continues and reports consequences of it */
 typedef struct watch {
   reader *r;
   psdm_status status;

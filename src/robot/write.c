@@ -149,8 +149,7 @@ static bool row_of(const psdmp_robot_pose *t, dh_row *row) {
   return fabs(c * t->p[1] - s * t->p[0]) <= 1e-15 * fabs(row->a);
 }
 
-/* a transform that only turns about and slides along z belongs in the row; the cosine of a tilt would hide it up to
- * 4e-8 rad */
+/* a rotation about and translation along z belongs in the row; the cosine of a tilt would hide it up to 4e-8 rad */
 static bool absorb(const psdmp_robot_pose *before, dh_row *row) {
   if (before->R[8] < 0 || !zero(before->R[2]) || !zero(before->R[5]) || before->p[0] != 0 || before->p[1] != 0)
     return false;

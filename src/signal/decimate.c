@@ -1,4 +1,4 @@
-/* decimate.c: every factor-th row, behind a finite low pass of linear phase: a sinc under Kaiser's window. */
+/* decimate.c: every factor-th row, after a finite linear-phase low pass: a sinc with a Kaiser window. */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ psdm_status psdm_decimator_new(int factor, const psdm_allocator *allocator, psdm
   memset(d, 0, sizeof *d);
   if (factor < 1 || factor > 1 << 20) return PSDM_E_ARGUMENT;
   d->factor = factor;
-  /* a factor of one leaves everything as it is */
+  /* a factor of one changes nothing */
   d->half = factor == 1 ? 0 : (int)ceil(0.5 * (90 - 8) * factor / (2.285 * 2 * PI * (0.6 - 0.4)));
   d->taps = psdmp_base_alloc(allocator, sizeof *d->taps * ((size_t)d->half + 1));
   if (!d->taps) return PSDM_E_MEMORY;

@@ -1,9 +1,9 @@
-/* filter.c: Butterworth's low pass, there and back.
+/* filter.c: zero-phase Butterworth low pass.
  *
- * The prototype 1 / prod(s^2 + c_k s + 1), c_k = 2 sin((2k + 1) pi / 2N) (Butterworth 1930), with s = (1/g)(z -
- * 1)/(z + 1), g = tan(pi cutoff / rate). Each section runs as two trapezoidal integrators in a loop: the same
- * transfer function as its coefficients b, a, but at a low cutoff, where a is 1 -2 1 up to g^2, rounding weighs eps
- * / g and not eps / g^2; and the steady state of a constant is that constant, to the bit. */
+ * The prototype 1 / prod(s^2 + c_k s + 1), c_k = 2 sin((2k + 1) pi / 2N) (Butterworth 1930), with s = (1/g)(z - 1)/(z +
+ * 1), g = tan(pi cutoff / rate). Each section runs as two trapezoidal integrators in a loop: the same transfer function
+ * as its coefficients b, a, but at a low cutoff, where a is 1 -2 1 up to g^2, rounding errors are eps / g instead of
+ * eps / g^2; and the steady state of a constant is that constant, to the bit. */
 #include "psdm/filter.h"
 
 #include <math.h>
@@ -11,15 +11,15 @@
 
 #define PI 3.14159265358979323846
 
-/* columns that are filtered side by side; how often a short signal is continued by itself, at most */
+/* columns filtered side by side; most times that a short signal is extended by itself */
 enum { LANES = 4, TIMES = 64 };
 
 static const long LONGEST = 1L << 30; /* samples of reach */
-static const double SPILL = 1e-13;    /* what lies beyond reach, of a sum of one */
+static const double SPILL = 1e-13;    /* part of a sum of one beyond reach */
 
 /* ---- coefficients ---- */
 
-/* tan(pi ratio), for ratio in (0, 1/2) also near its end */
+/* tan(pi ratio), for ratio in (0, 1/2), also near 1/2 */
 static double prewarped(double ratio) { return ratio <= 0.25 ? tan(PI * ratio) : 1 / tan(PI * (0.5 - ratio)); }
 
 static void set_second_order(psdm_filter *f, int k, double angle) {
@@ -39,7 +39,7 @@ static void set_first_order(psdm_filter *f, int k) {
 
 /* ---- reach ---- */
 
-/* Bound of the sum over |m| > reach of |h(m)|, h the answer to an impulse there and back. H(s) H(-s) = 1 / (1 +
+/* Bound of the sum over |m| > reach of |h(m)|, h the forward and backward impulse response. H(s) H(-s) = 1 / (1 +
  * (-s^2)^N) has residues -s_k / 2N, all of one size; with z = (1 + g s)/(1 - g s), dz/ds = 2 g / (1 - g s)^2,
  *
  *   h(m) = -sum_k s_k / 2N  2 g / (1 - g s_k)^2  p_k^(|m| - 1),  p_k = (1 + g s_k)/(1 - g s_k),  |1 -+ g s_k|^2 = 1
@@ -78,10 +78,9 @@ psdm_status psdm_filter_butterworth(int order, double cutoff, double rate, psdm_
   return PSDM_OK;
 }
 
-/* ---- one pass of one section over count rows of LANES, forward or backward, begun in the steady state of the first
- * row ---- */
+/* ---- one pass of one section over count rows of LANES, forward or backward, from the first row's steady state ---- */
 
-/* v = (first + g (x - second)) / (1 + c g + g^2) is the middle's value of one integrator, second + g v the output */
+/* v = (first + g (x - second)) / (1 + c g + g^2) is the midpoint value of one integrator, second + g v the output */
 static void pass_second_order(double g, double c, long count, long step, double *x) {
   double whole = 1 / (1 + g * (g + c)), first[LANES] = {0}, second[LANES];
   memcpy(second, x, sizeof second);
@@ -113,7 +112,7 @@ static void pass(const psdm_filter *f, long count, long step, double *x) {
 
 /* ---- ends ---- */
 
-/* rows before and behind the signal */
+/* rows before and after the signal */
 static long extension(const psdm_filter *f, long rows) {
   long most = rows - 1 < LONGEST / TIMES ? TIMES * (rows - 1) : LONGEST;
   return f->reach < most ? f->reach : most;
@@ -123,8 +122,8 @@ static double line(double from, double to, long i, long last) {
   return from + (to - from) * ((double)i / (double)last);
 }
 
-/* the rest above the line from first to last row: a filter without phase leaves the line as it is, and the rest is
- * zero at both ends */
+/* the rest above the line from first to last row: a zero-phase filter leaves the line unchanged, and the rest is zero
+ * at both ends */
 static void take_rest(long rows, int columns, int lanes, const double *x, double *rest) {
   const double *end = x + (rows - 1) * columns;
   for (long i = 0; i < rows; i++)

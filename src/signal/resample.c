@@ -15,10 +15,10 @@ void psdm_difference(long rows, int columns, double dt, const double *x, double 
   }
 }
 
-/* ---- resampling: an answer is a sum over rows piece - 1 .. piece + 2 with weights that all columns share ---- */
+/* ---- resampling: each value is a sum over rows piece - 1 .. piece + 2 with weights shared by all columns ---- */
 
-/* adds scale times the slope at row i of the parabola through the three rows around it, the nearest three at the
- * ends; w[0] weighs row `origin` */
+/* adds scale times the slope at row i of the parabola through the three rows around it (at the ends the nearest three);
+ * w[0] weighs row `origin` */
 static void add_slope(long rows, const double *t, long i, double scale, long origin, double *w) {
   if (rows == 2) {
     w[0 - origin] -= scale / (t[1] - t[0]), w[1 - origin] += scale / (t[1] - t[0]);

@@ -19,9 +19,9 @@
 #include "sim/along_priv.h"
 #include "sim/sim_priv.h"
 
-enum { FINE = 16 }; /* parts of an interval, in which the velocity that bends bristles is taken for a straight line */
+enum { FINE = 16 }; /* parts of an interval, in which the velocity of the bristles is taken as linear */
 
-/* One independent joint and what it remembers of the row before. */
+/* One independent joint and its data from the previous row. */
 typedef struct train {
   const psdm_joint *joint;
   bool spring;
@@ -48,7 +48,7 @@ typedef struct job {
   double *theta, *thetad, *thetadd, *tau, *friction, *q_motor, *tau_motor, *current; /* (n) */
 } job;
 
-/* ---- what there is ---- */
+/* ---- checks and preparation ---- */
 
 static psdm_status check_options(const job *j, psdm_error *error) {
   if ((unsigned)j->options.friction >= PSDM_FRICTION_KINDS)
@@ -104,12 +104,12 @@ static psdm_status rigid_torques(job *j) {
   return psdm_inverse(j->robot, j->work, j->x, j->x + j->n, j->x + 2 * j->n, j->tau);
 }
 
-/* tau_q and its first two derivatives in time: with y = (q, qd, qdd), tau_q'' = its second derivative along y' twice
- * + its first along y'' */
+/* tau_q and its first two time derivatives: with y = (q, qd, qdd), tau_q'' = its second derivative along y' twice + its
+ * first along y'' */
 static psdm_status loads(job *j) {
   const double *q = j->x, *qd = q + j->n, *qdd = qd + j->n, *jerk = qdd + j->n, *snap = jerk + j->n;
   const psdm_direction rate = {qd, qdd, jerk};
-  double *along = j->theta; /* lent */
+  double *along = j->theta; /* used as scratch */
   psdm_status status = psdm_inverse(j->links, j->work, q, qd, qdd, j->load[0]);
   if (!status) status = psdm_linear_inverse_along(j->links, j->linear, q, qd, qdd, qd, qdd, jerk, j->load[1]);
   if (!status) status = psdm_linear_inverse_second(j->links, j->linear, q, qd, qdd, &rate, &rate, j->load[2]);
@@ -118,7 +118,7 @@ static psdm_status loads(job *j) {
   return status;
 }
 
-/* theta and its derivatives of one joint; h: time since the row before, 0 at the first */
+/* theta and its derivatives of one joint; h: time since the previous row, 0 at the first */
 static void place_motor(job *j, int i, double h) {
   train *own = &j->train[i];
   double load[3] = {j->load[0][i], j->load[1][i], j->load[2][i]}, x[3] = {0};
@@ -142,7 +142,7 @@ static psdm_status elastic_torques(job *j, double h) {
   return status;
 }
 
-/* bristles from one row to the next: the cubic that has both rows' velocities and accelerations, in straight lines */
+/* bristles from one row to the next: the cubic with both rows' velocities and accelerations, in linear pieces */
 static double bristle_torque(train *own, double t, double h, const double v[2]) {
   double times[FINE + 1], speed[FINE + 1], z[FINE + 1], tau[FINE + 1];
   const double *u = own->v;
@@ -175,7 +175,7 @@ static void add_friction(job *j, double t, double h) {
   }
 }
 
-/* a motor's torque constant is given behind its gear, so its torque is taken there */
+/* a motor's torque constant refers to the torque behind its gear */
 static void motor_side(job *j) {
   psdm_robot_joint_to_motor(j->robot, j->theta, j->q_motor);
   psdm_robot_motor_torque(j->robot, j->tau, j->tau_motor);
@@ -205,7 +205,7 @@ static psdm_status make_row(job *j, double t, double h, psdm_along_row *row, psd
   return PSDM_OK;
 }
 
-/* rows at the beginning, at every period behind it, and at the end; a last period that is short by rounding is none */
+/* rows at the start, after every period, and at the end; a last period shortened to nothing but rounding is omitted */
 static psdm_status walk(job *j, psdm_along_write write, void *user, psdm_error *error) {
   double begin = psdm_motion_begin(j->motion), end = psdm_motion_end(j->motion),
          period = j->options.output > 0 ? j->options.output : 0.01;

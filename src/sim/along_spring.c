@@ -1,13 +1,13 @@
 /* along_spring.c: D x' + K x = f along a motion.
  *
  * With a = D / K and f a polynomial, P = (f - a f' + a^2 f'' - ...) / K is a solution, and every other one differs from
- * it by a multiple of exp(-t / a). Where a is long beside the interval these terms are large and cancel; there the
- * integral
+ * it by a multiple of exp(-t / a). Where a is long compared with the interval these terms are large and cancel; there
+ * use the integral
  *
  *   x(h) = x(0) exp(-r) + r / K sum_j c_j I_j,   I_j = integral of s^j exp(-r (1 - s)) from 0 to 1,   r = h / a,   f
  *                                                = sum_j c_j s^j, s = t / h
  *
- * takes over, with I_5 from its series and I_(j-1) = (1 - r I_j) / j. */
+ * with I_5 from its series and I_(j-1) = (1 - r I_j) / j. */
 #include "sim/along_priv.h"
 
 #include <math.h>
@@ -52,8 +52,8 @@ static void step_stiff(double K, double h, double r, const double c[DEGREE + 1],
 
 static void step_soft(double K, double D, double r, const double c[DEGREE + 1], const double f1[3], double x0,
                       double x[3]) {
-  /* the integral of s^5 exp(-r (1 - s)): sum of (-r)^m 5! / (6 + m)!; r <= 1, so that 16 terms are more than doubles
-   * hold */
+  /* the integral of s^5 exp(-r (1 - s)): sum of (-r)^m 5! / (6 + m)!; r <= 1, so that 16 terms exceed double
+   * precision */
   double term = 1.0 / (DEGREE + 1), I = 0, sum = 0;
   for (int m = 0; m < 16; m++) {
     I += term;

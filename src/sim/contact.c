@@ -1,44 +1,44 @@
-/* contact.c: dry friction that sticks and slips, and hard stops.
+/* contact.c: stick-slip of dry friction, and hard stops.
  *
- * A joint with dry friction slides in a direction or sticks. Sliding, its friction has that direction's sign
- * whatever its speed, so that the motion is smooth up to the event that its speed is zero. Stuck, it is held like a
- * locked joint, until the torque that holds it is more than friction has to give. A joint at a stop is held in the
- * same way, by a torque that can only push. */
+ * A joint with dry friction slides in a direction or sticks. While it slides, its friction has that direction's sign at
+ * any speed, so that the motion is smooth up to the event of zero speed. While it sticks, it is held like a locked
+ * joint, until the torque that holds it exceeds friction. A joint at a stop is held in the same way, by a torque that
+ * can only push. */
 #include <math.h>
 #include <string.h>
 
 #include "sim/sim_priv.h"
 #include "psdm/loop.h"
 
-/* a joint is let go when it is held by this much more than friction can, so that it surely moves on */
+/* a joint is released when its load exceeds friction by this much, so that it surely moves */
 static const double margin = 1e-9;
 
-/* how far beyond zero a speed (rad/s, m/s) or a distance (rad, m) is an event, so that one that begins at zero is
- * not: it turns round before it shows */
+/* how far beyond zero a speed (rad/s, m/s) or a distance (rad, m) is an event, so that one starting at zero is not: it
+ * reverses before that */
 static const double beyond_speed = 1e-12, beyond_distance = 1e-13;
 
-/* slower than this (rad/s, m/s) nothing bounces: the jumps of a bouncing joint shrink without end, and from
- * beyond_distance it comes with 1e-6 again */
+/* slower than this (rad/s, m/s) nothing bounces: the bounces of a joint shrink without end, and from beyond_distance it
+ * comes with 1e-6 again */
 static const double too_slow_to_bounce = 1e-4;
 
 static double hold(const psdm_sim *s, const psdmp_sim_drive_train *j) {
   return j->dry ? psdm_friction_dry(&j->friction, s->options.friction, 0) : 0;
 }
 
-/* how much friction has left for a stuck joint; negative: it breaks away */
+/* reserve of friction for a stuck joint; negative: it breaks away */
 static double left_of_friction(const psdm_sim *s, int i) {
   return hold(s, &s->joint[i]) * (1 + margin) - fabs(s->reaction[i]);
 }
 
-/* how firmly a joint rests at its stop; negative: it leaves. Friction holds a rigid joint there too, an elastic
- * one's is on its motor. */
+/* how firmly a joint rests at its stop; negative: it leaves. Friction helps to hold a rigid joint there; that of an
+ * elastic one is on its motor. */
 static double rest_at_stop(const psdm_sim *s, int i) {
   const psdmp_sim_drive_train *j = &s->joint[i];
   double friction = j->motor < 0 ? hold(s, j) : 0;
   return -j->stop * s->stop_reaction[i] + friction * (1 + margin) + margin;
 }
 
-/* friction holds it, and no stop does it in its place */
+/* held by friction, and not by a stop */
 static bool stuck(const psdmp_sim_drive_train *j) { return j->dry && j->mode == 0 && !(j->stop && j->motor < 0); }
 
 bool psdmp_sim_has_events(const psdm_sim *s) { return s->dry || s->stops || s->ends; }
@@ -77,7 +77,7 @@ static int side_of(const psdm_sim *s, int i) {
   return s->y[j->at] <= j->lower ? -1 : s->y[j->at] >= j->upper ? 1 : 0;
 }
 
-/* how fast a joint at its limit goes on beyond it */
+/* speed of a joint at its limit into the stop */
 static double into_stop(const psdm_sim *s, int i) { return side_of(s, i) * s->y[s->at_qd + s->joint[i].at]; }
 
 /* RESTING: held by a stop, which pushes but does not pull */
@@ -109,8 +109,8 @@ static int pulled_off(const psdm_sim *s, const bearing *as, int rows) {
   return worst;
 }
 
-/* an impulse gives the struck joint i the velocity v; loops stay closed, held joints stay at rest. What that takes
- * is dissipated. */
+/* an impulse gives the struck joint i the velocity v; loops stay closed, held joints stay at rest. The energy lost is
+ * dissipated. */
 static psdm_status strike(psdm_sim *s, int i, double v, bearing *as) {
   double *qd = s->y + s->at_qd, before[4], after[4];
   int rows = 0, off = -1;
@@ -132,7 +132,7 @@ static psdm_status strike(psdm_sim *s, int i, double v, bearing *as) {
   return status;
 }
 
-/* the speed of a joint that came to rest, to the last digit. Loops share out what that takes. */
+/* sets the speed of a joint that came to rest to exactly zero. Loops share the impulse. */
 static psdm_status rest(psdm_sim *s, int i) {
   const psdmp_sim_drive_train *j = &s->joint[i];
   if (j->motor >= 0) s->y[s->at_thetad + j->motor] = 0;
@@ -144,7 +144,7 @@ static psdm_status rest(psdm_sim *s, int i) {
   return strike(s, i, 0, as);
 }
 
-/* the joint that runs fastest into its stop, -1: none does */
+/* the joint that moves fastest into its stop, -1: none */
 static int fastest_into_stop(const psdm_sim *s, double *speed) {
   int fastest = -1;
   *speed = 0;
@@ -153,9 +153,9 @@ static int fastest_into_stop(const psdm_sim *s, double *speed) {
   return fastest;
 }
 
-/* joints that run into their stops, the fastest first, until none does. Slow blows throw nobody off a stop, or two
- * joints would rattle for ever; after many blows none bounces any more, and in the end all that touch a stop come to
- * rest. */
+/* resolves joints that run into their stops, the fastest first, until none does. Slow impacts do not lift resting
+ * joints off their stops, or two joints would rattle forever; after many impacts none bounces any more, and in the end
+ * all joints at stops come to rest. */
 static psdm_status impacts(psdm_sim *s) {
   psdm_status status = PSDM_OK;
   double share = s->options.at_limit == PSDM_AT_LIMIT_BOUNCE ? s->options.restitution : 0, speed;
@@ -173,10 +173,10 @@ static psdm_status impacts(psdm_sim *s) {
   return status;
 }
 
-/* ---- who is held ---- */
+/* ---- which joints are held ---- */
 
-/* lets go the joint that is held most beyond what can hold it; false when all hold */
-static bool let_go(psdm_sim *s) {
+/* releases the joint whose load exceeds its hold most; false when all hold */
+static bool release_one(psdm_sim *s) {
   int worst = -1;
   bool off_stop = false;
   double excess = 0;
@@ -198,7 +198,7 @@ static bool let_go(psdm_sim *s) {
   return true;
 }
 
-/* a joint that was let go but is pushed back by what others did since is held again */
+/* a joint that was released but is pushed back by later changes is held again */
 static bool hold_again(psdm_sim *s) {
   bool any = false;
   for (int i = 0; i < s->n; i++) {
@@ -223,7 +223,7 @@ psdm_status psdmp_sim_settle(psdm_sim *s) {
   bool again = true;
   for (int round = 0; round < 4 * s->n + 4 && again && !status; round++) {
     status = psdmp_sim_rates(s, s->t, s->y, s->rate);
-    again = !status && ((round < 2 * s->n && hold_again(s)) || let_go(s));
+    again = !status && ((round < 2 * s->n && hold_again(s)) || release_one(s));
   }
   return status;
 }

@@ -1,4 +1,4 @@
-/* documents.c: the types of a simulation as a document. */
+/* documents.c: the document types of a simulation. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_final_state, PSDM_FINAL_STATE, NULL, "The state at the end")

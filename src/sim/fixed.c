@@ -5,13 +5,13 @@
 #include "linalg/linalg.h"
 #include "sim/sim_priv.h"
 
-/* ---- classical Runge-Kutta, cut where an event happens ---- */
+/* ---- classical Runge-Kutta, cut at events ---- */
 
 static void combine(const psdm_sim *s, const double *y, double h, const double *k, double *out) {
   for (int i = 0; i < s->size; i++) out[i] = y[i] + h * k[i];
 }
 
-/* y after h; k1 holds the rates at the beginning */
+/* y after h; k1 holds the rates at the start */
 static psdm_status rk4_to(psdm_sim *s, double h, double *out) {
   combine(s, s->y, h / 2, s->k1, s->trial);
   psdm_status status = psdmp_sim_rates(s, s->t + h / 2, s->trial, s->k2);
@@ -26,7 +26,7 @@ static psdm_status rk4_to(psdm_sim *s, double h, double *out) {
   return PSDM_OK;
 }
 
-/* whether some event lies between the beginning, where its function was positive, and a later state */
+/* whether some event occurs between the start, where its function was positive, and a later state */
 static psdm_status fires(psdm_sim *s, double t, const double *y, bool *any) {
   psdm_status status = psdmp_sim_events(s, t, y, s->g_next);
   *any = false;
@@ -37,7 +37,7 @@ static psdm_status fires(psdm_sim *s, double t, const double *y, bool *any) {
   return status;
 }
 
-/* the part of a step before its first event, by halving: at its end the event has just happened */
+/* the part of a step before its first event, by bisection: at its end the event has just happened */
 static psdm_status cut(psdm_sim *s, double h, double *part) {
   double low = 0, high = h;
   bool any = true;
@@ -53,8 +53,8 @@ static psdm_status cut(psdm_sim *s, double h, double *part) {
   return status ? status : fires(s, s->t + high, s->save, &any);
 }
 
-/* the fastest rate in the state, 1/s: bristles that follow a sliding joint, springs and bristles against what they
- * move */
+/* the fastest rate in the state, 1/s: bristles that follow a sliding joint, springs and bristles acting on their
+ * masses */
 static psdm_status stiffness(psdm_sim *s, double *fastest) {
   *fastest = 0;
   if (s->at_z < 0 && !s->motors) return PSDM_OK;
@@ -78,7 +78,7 @@ static psdm_status stiffness(psdm_sim *s, double *fastest) {
   return PSDM_OK;
 }
 
-/* of a step; between events: a joint that bounces falls short of a step more and more often */
+/* of a step; between events: a bouncing joint cuts a step more and more often */
 enum { MOST_PARTS = 1000, MOST_PIECES = 1000 };
 
 static psdm_status rk4_part(psdm_sim *s, double h, int *hit) {
@@ -114,15 +114,15 @@ psdm_status psdmp_sim_rk4(psdm_sim *s, double h, int *hit) {
   return PSDM_OK;
 }
 
-/* ---- semi-implicit Euler: M v' = M v + h (all forces at q, v, but friction, springs and stops at v'), q' = q + h v'
- * ----
+/* ---- semi-implicit Euler ----
  *
- * Velocities of coordinates and motors are the unknowns x of A x + h friction(x) = b, A = [M + S, -S; -S, B + S], S
- * = h^2 K + h D. Friction and stops act on each unknown alone. Unknown by unknown (Gauss-Seidel: the descent of a
- * convex function, so that it converges) they say who sticks and who touches a stop, and Newton's step on the others
- * makes it fast. */
+ * M v' = M v + h (all forces at q, v, except friction, springs and stops at v'), q' = q + h v'. Velocities of
+ * coordinates and motors are the unknowns x of A x + h friction(x) = b, A = [M + S, -S; -S, B + S], S = h^2 K + h D.
+ * Friction and stops act on each unknown alone. One by one (Gauss-Seidel: the descent of a convex function, so that it
+ * converges) the unknowns determine which stick and which touch a stop, and Newton's step on the others makes it
+ * fast. */
 
-/* what a joint's friction is at velocity x at the end of the step, without its dry part; and its slope */
+/* a joint's friction at velocity x at the end of the step, without its dry part; and its slope */
 static double resist(const psdm_sim *s, int i, double h, double x, double *slope) {
   const psdm_friction *f = &s->joint[i].friction;
   psdm_friction_kind kind = s->options.friction;
@@ -151,7 +151,7 @@ static double solve_smooth(const psdm_sim *s, int i, double a, double r, double 
   return x;
 }
 
-/* h times the dry friction: its size is that of the velocity before */
+/* h times the dry friction, whose size is that at the previous velocity */
 static double dry_impulse(const psdm_sim *s, int i, double h) {
   return h * psdm_friction_dry(&s->joint[i].friction, s->options.friction, fabs(psdmp_sim_speed(s, s->y, i)));
 }
@@ -164,7 +164,7 @@ static double solve_joint(const psdm_sim *s, int i, double a, double r, double h
   return direction * fmax(0, direction * solve_smooth(s, i, a, r - direction * dry, h, x));
 }
 
-/* a velocity within its bounds: just up to a stop, or back from it where the joint bounces (fired[n + i]) */
+/* a velocity within its bounds: just up to a stop, or away from it where the joint bounces (fired[n + i]) */
 static double at_stop(const psdm_sim *s, int i, double h, double x) {
   const psdmp_sim_drive_train *j = &s->joint[i];
   double low = (j->lower - s->y[j->at]) / h, high = (j->upper - s->y[j->at]) / h, v = s->y[s->at_qd + j->at];
@@ -215,8 +215,8 @@ static psdm_status set_implicit(psdm_sim *s, double h, double *A, double *b) {
   return PSDM_OK;
 }
 
-/* every unknown from the others, once; false when none changed but for rounding. What friction and stops took is
- * left in friction and, for elastic joints, stop_reaction; fired says who touches a stop. */
+/* every unknown from the others, once; false when none changed beyond rounding. The impulses of friction and stops are
+ * left in friction and, for elastic joints, stop_reaction; fired says which touch a stop. */
 static bool sweep(psdm_sim *s, double h, const double *A, const double *b, double *x) {
   int N = s->N, G = N + s->motors;
   bool changed = false;
@@ -275,7 +275,7 @@ static void solve_sweeps(psdm_sim *s, double h, const double *A, const double *b
     if (k < NEWTON_SWEEPS) newton(s, h, A, b, x);
 }
 
-/* who touches a stop is known when none bounces; then those who ran into one do */
+/* first finds which joints touch a stop without bouncing; then those that ran into one bounce */
 static void solve_implicit(psdm_sim *s, double h, const double *A, const double *b, double *x) {
   bool bounces = false;
   memset(s->fired, 0, 2 * (size_t)s->n * sizeof *s->fired);
@@ -289,7 +289,7 @@ static void solve_implicit(psdm_sim *s, double h, const double *A, const double 
   if (bounces) solve_sweeps(s, h, A, b, x);
 }
 
-/* old and new speed that friction feels; v, x: those of the joint */
+/* old and new speed of friction; v, x: those of the joint */
 static void count_events(psdm_sim *s, int i, double old, double new, double v, double x) {
   if (s->joint[i].dry && old * new <= 0 && old != 0) s->reversals++, s->sticks += new == 0;
   if (s->stops && s->fired[i] && v != 0 && v * x <= 0) s->limits++;
@@ -327,7 +327,7 @@ static void euler_move(psdm_sim *s, double h, const double *x) {
   for (int i = 0; i < s->control_states; i++) s->y[s->at_control + i] += h * s->k1[s->at_control + i];
 }
 
-/* closed loops: friction and stops are explicit, and what happened on the way happens at the end of the step */
+/* closed loops: friction and stops are explicit, and events during the step are handled at its end */
 static psdm_status late_events(psdm_sim *s) {
   int hit;
   bool any = false;
@@ -372,7 +372,7 @@ psdm_status psdmp_sim_euler(psdm_sim *s, double h, int *hit) {
   euler_move(s, h, x);
   s->t += h;
   s->steps++;
-  if (implicit) s->fresh = true; /* who sticks is found out where it is asked */
+  if (implicit) s->fresh = true; /* sticking is determined when needed */
   if (s->loops) status = late_events(s);
   for (int i = 0; i < s->n && s->ends; i++)
     if (s->y[s->joint[i].at] < s->joint[i].lower || s->y[s->joint[i].at] > s->joint[i].upper) *hit = i;

@@ -1,4 +1,4 @@
-/* plant.c: the rates of all that moves, and its energies. */
+/* plant.c: the rates of the state, and energies. */
 #include <math.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static psdm_status motor_torques(psdm_sim *s, double t, const double *y, double 
   return status;
 }
 
-/* friction of every joint that moves, and the rates of the bristles; a stuck joint's is found later, as a reaction */
+/* friction of every moving joint, and the rates of the bristles; a stuck joint's is found later, as a reaction */
 static void friction_torques(psdm_sim *s, const double *y, double *rate) {
   psdm_friction_kind kind = s->options.friction;
   for (int i = 0; kind != PSDM_FRICTION_NONE && i < s->n; i++) {
@@ -57,7 +57,7 @@ static void friction_torques(psdm_sim *s, const double *y, double *rate) {
   }
 }
 
-/* push: what the wrench does. A wrench in steps jumps at s->until, which belongs to the next piece of the run. */
+/* push: torques of the wrench. A stepwise wrench jumps at s->until, which belongs to the next piece of the run. */
 static psdm_status set_push(psdm_sim *s, double t, const double *y) {
   if (!s->options.wrench) return PSDM_OK;
   double w[6];
@@ -71,7 +71,7 @@ psdm_status psdmp_sim_drive(psdm_sim *s, double t, const double *y, double *rate
   return status ? status : set_push(s, t, y);
 }
 
-/* u and u_motor: what accelerates links and motors, but for their own dynamics */
+/* u and u_motor: all torques on links and motors except their own dynamics */
 static void set_loads(psdm_sim *s, const double *y) {
   memcpy(s->u, s->push, (size_t)s->N * sizeof *s->u);
   for (int i = 0; i < s->n; i++) {
@@ -122,7 +122,7 @@ static int factorise(int size, int rows, double *W, double *R, int *order) {
     double longest = -1;
     for (int c = k; c < rows; c++) {
       double length = 0, *x = W + (long)order[c] * size;
-      for (int j = 0; j < k; j++) { /* what is left outside the columns before */
+      for (int j = 0; j < k; j++) { /* the part outside the previous columns */
         const double *basis = W + (long)order[j] * size;
         double dot = 0;
         for (int i = 0; i < size; i++) dot += basis[i] * x[i];
@@ -161,7 +161,7 @@ bool psdmp_sim_constrained(psdm_sim *s, int size, int rows, double *M, const dou
   int rank = factorise(size, rows, W, R, order);
   memset(lambda, 0, (size_t)rows * sizeof *lambda);
   double *part = s->multiplier;
-  for (int k = 0; k < rank; k++) { /* R^T s = d; then s - Q^T y0 is what the constraints add */
+  for (int k = 0; k < rank; k++) { /* R^T s = d; s - Q^T y0 is then the constraints' contribution */
     double sum = d ? d[order[k]] : 0;
     for (int j = 0; j < k; j++) sum -= R[(long)order[k] * rows + j] * s->limit[j];
     s->limit[k] = sum / R[(long)order[k] * rows + k];
@@ -183,11 +183,11 @@ bool psdmp_sim_constrained(psdm_sim *s, int size, int rows, double *M, const dou
   return true;
 }
 
-/* how fast a loop that opened by rounding closes again, 1/s (Baumgarte 1972) */
+/* rate at which a loop opened by rounding closes again, 1/s (Baumgarte 1972) */
 static const double closing = 20;
 
-/* rows of the constraints on coordinates: closed loops, stuck joints, joints at a stop. Their number; row[] says
- * whose they are. */
+/* rows of the constraints on coordinates: closed loops, stuck joints, joints at a stop. Their number; row[] has their
+ * joints. */
 static psdm_status set_constraints(psdm_sim *s, const double *y, int *rows) {
   psdm_status status = PSDM_OK;
   int N = s->N;
@@ -228,7 +228,7 @@ static psdm_status link_accelerations(psdm_sim *s, const double *y, double *qdd)
   for (int c = s->loops; c < rows; c++) {
     const psdmp_sim_drive_train *j = &s->joint[s->row[c]];
     *(j->stop ? &s->stop_reaction[s->row[c]] : &s->reaction[s->row[c]]) = s->lambda[c];
-    qdd[j->at] = 0; /* to the last digit: what is held does not creep */
+    qdd[j->at] = 0; /* exactly: a held joint must not creep */
   }
   return PSDM_OK;
 }
@@ -319,7 +319,7 @@ static psdm_status total(psdm_sim *s, double *sum) {
   return status;
 }
 
-/* the load, given about the last link's frame, as part of the moving link that carries that */
+/* the load, given about the last link's frame, as part of the moving link that carries it */
 static void move_load(const psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD], double moved[PSDMP_ROBOT_STANDARD],
                       int *number) {
   const psdm_robot *r = s->plant;
@@ -331,8 +331,8 @@ static void move_load(const psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]
   *number = body->number;
 }
 
-/* the plant's numbers with that load in place of the one before */
-static void hang(psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]) {
+/* replaces the plant's load */
+static void replace_load(psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]) {
   double moved[PSDMP_ROBOT_STANDARD];
   int number;
   move_load(s, load, moved, &number);
@@ -347,13 +347,13 @@ psdm_status psdmp_sim_loads_regular(psdm_sim *s, double end, psdm_error *error) 
   const psdm_sim_options *o = &s->options;
   psdm_error why;
   psdm_status status = PSDM_OK;
-  /* one after the other in time; what the run begins with is that which came last */
+  /* in order of time; a run starts with the last one before it */
   for (; s->regular <= o->payloads && !status; s->regular++) {
     int k = s->regular - 1; /* -1: none yet */
     bool past = k + 1 < o->payloads && o->payload[k + 1].t <= s->t;
     if (k >= 0 && o->payload[k].t > end) break;
     if (past) continue;
-    hang(s, k < 0 ? nothing : o->payload[k].pi);
+    replace_load(s, k < 0 ? nothing : o->payload[k].pi);
     status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, &why);
     if (status && k < 0)
       status = psdmp_base_fail(error, status, why.file, 0, 0, "%s (before the first payload is taken up)", why.text);
@@ -362,7 +362,7 @@ psdm_status psdmp_sim_loads_regular(psdm_sim *s, double end, psdm_error *error) 
           psdmp_base_fail(error, status, why.file, 0, 0, "%s (with the payload of t = %g)", why.text, o->payload[k].t);
     if (status) break;
   }
-  hang(s, s->load);
+  replace_load(s, s->load);
   return status;
 }
 
@@ -371,7 +371,7 @@ psdm_status psdmp_sim_carry(psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]
   if (memcmp(load, s->load, sizeof s->load) == 0) return PSDM_OK;
   psdm_status status = total(s, &before);
   if (status) return status;
-  hang(s, load);
+  replace_load(s, load);
   memcpy(s->load, load, sizeof s->load);
   status = total(s, &after);
   s->payload_work += after - before;

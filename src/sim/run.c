@@ -1,4 +1,4 @@
-/* run.c: time goes by: samples of the controller, loads that come and go, rows of output, the audit of energy. */
+/* run.c: advances time: samples of the controller, changes of load, rows of output, the energy audit. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static double normal(psdm_sim *s) {
   return radius * cos(angle);
 }
 
-/* positions in whole steps of the encoder, velocities as their differences; none at the first sample */
+/* positions in whole steps of the encoder, velocities as their differences; zero at the first sample */
 static void measure(psdm_sim *s) {
   double quantum = s->options.quantum, period = s->options.period;
   psdmp_sim_look(s, s->y);
@@ -104,9 +104,9 @@ typedef struct run {
   void *user;
   psdm_sim_result *result;
   double begin, end, started;
-  double given, drift, imbalance, work; /* given: energy that came from outside before the run */
+  double given, drift, imbalance, work; /* given: energy supplied from outside before the run */
   long rows;
-  int idle; /* events since time last moved on */
+  int idle; /* events since time last advanced */
 } run;
 
 static double energy_of(const psdm_sim_row *row) {
@@ -144,7 +144,7 @@ static const char *joint_name(const psdm_sim *s, int i, char *buf, size_t size) 
   return psdmp_base_quote(given, strlen(given), buf, size);
 }
 
-/* a sentence with the time in it: "at 1.25 s: ..." */
+/* a sentence with the time: "at 1.25 s: ..." */
 static void end_at(run *r, psdm_sim_end why, const char *text) {
   char number[32], whole[256];
   psdmp_base_format_short(r->sim->t, number);
@@ -168,14 +168,14 @@ static bool diverged(run *r) {
 
 /* ---- time ---- */
 
-/* moments this close are the same: they are sums and products of periods */
+/* times this close are equal: they are sums and products of periods */
 static bool reached(double t, double moment) { return t >= moment - 1e-12 * (1 + fabs(moment)); }
 
 static double next_sample(const psdm_sim *s) {
   return s->options.controller && s->options.period > 0 ? s->origin + (double)s->samples * s->options.period : INFINITY;
 }
 
-/* the first row of a wrench in steps that lies ahead */
+/* the next row of a stepwise wrench */
 static double next_step_of_wrench(const psdm_sim *s) {
   const psdm_signal *wrench = s->options.wrench;
   if (!wrench || !psdm_signal_held(wrench)) return INFINITY;
@@ -188,7 +188,7 @@ static double next_step_of_wrench(const psdm_sim *s) {
   return low < psdm_signal_rows(wrench) ? psdm_signal_time(wrench, low) : INFINITY;
 }
 
-/* what is due at the present time: a load, a step of the wrench, a sample of the controller */
+/* handles what is due now: a load, a step of the wrench, a sample of the controller */
 static psdm_status due(psdm_sim *s) {
   const psdm_sim_options *o = &s->options;
   psdm_status status = PSDM_OK;
@@ -204,7 +204,7 @@ static psdm_status due(psdm_sim *s) {
   return status;
 }
 
-/* the next moment at which something jumps */
+/* the next time at which something jumps */
 static double next_jump(const run *r) {
   const psdm_sim *s = r->sim;
   double load = s->next_load < s->options.payloads ? s->options.payload[s->next_load].t : INFINITY;
@@ -215,7 +215,7 @@ static bool out_of_time(const run *r) {
   return r->sim->options.wall_limit > 0 && psdmp_base_clock() - r->started > r->sim->options.wall_limit;
 }
 
-/* steps before a look at the clock; events at one moment, after which there is no way on */
+/* steps between looks at the clock; events at one time before the run gives up */
 enum { STEPS_AT_ONCE = 1000, MOST_IDLE = 1000 };
 
 /* fixed steps towards t, all of one size */
@@ -275,7 +275,7 @@ static bool begin(run *r) {
   return false;
 }
 
-/* what happens at a moment that was aimed at: loads, samples, a row */
+/* handles what is due at the time reached: loads, samples, a row */
 static bool arrive(run *r, double moment, bool row) {
   r->sim->t = moment;
   psdm_status status = due(r->sim);
@@ -315,7 +315,7 @@ static void loop(run *r) {
   if (!on && s->t != written && finite_state(s)) put_row(r);
 }
 
-/* a run that cannot end in a lifetime is a slip of the pen */
+/* a run that cannot end in a lifetime must be a typo */
 static psdm_status check_counts(const psdm_sim *s, double seconds, psdm_error *error) {
   const struct {
     const char *what;

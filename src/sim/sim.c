@@ -1,4 +1,4 @@
-/* sim.c: making and placing a simulator. */
+/* sim.c: creates simulators and sets their initial state. */
 #include "psdm/sim.h"
 #include "psdm/loop.h"
 
@@ -172,7 +172,7 @@ static void lay_out(psdm_sim *s) {
   s->at_control = at, at += s->control_states;
   s->at_work = at, at += PSDMP_SIM_WORKS;
   s->size = s->length = at;
-  /* others take torques from their caller */
+  /* the other integrators take torques from the caller */
   bool variable = s->integrator == PSDM_INTEGRATOR_ADAMS || s->integrator == PSDM_INTEGRATOR_BDF;
   if (variable && s->options.friction == PSDM_FRICTION_NONE && !s->motors && !s->options.controller &&
       !s->options.wrench)
@@ -243,7 +243,7 @@ static void number_unknowns(psdm_sim *s) {
 
 /* ---- generated code ---- */
 
-/* forward dynamics as machine code; without a compiler the recursion does the same */
+/* forward dynamics as machine code; without a compiler the recursion computes the same */
 static psdm_status compile(psdm_sim *s, psdm_error *error) {
   if (s->options.no_code || s->loops) {
     snprintf(s->code_text, sizeof s->code_text, "%s", s->loops ? "closed loops have no straight-line code" : "");
@@ -307,7 +307,7 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   if (!s->B || !s->B_factor || !allocate(s)) return psdmp_base_no_memory("", error);
   number_unknowns(s);
   status = set_rotors(s, error);
-  /* a load may yet give a joint inertia: psdm_sim_run asks */
+  /* a load may still add inertia to a joint: psdm_sim_run checks */
   if (!status && !s->options.payloads) status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, error);
   if (!status) status = compile(s, error);
   if (status) return status;
@@ -327,12 +327,12 @@ psdm_status psdm_sim_new(const psdm_robot *robot, const psdm_sim_options *option
   s->robot = robot;
   if (options) s->options = *options;
   psdm_status status = fill(s, error);
-  if (!status) { /* at zero, or where limits that are kept come nearest to it */
+  if (!status) { /* at zero, or at the nearest position within the limits */
     double *start = s->rate, *zero = s->k1;
     for (int i = 0; (s->stops || s->ends) && i < s->n; i++)
       start[i] = fmax(s->joint[i].lower, fmin(s->joint[i].upper, 0));
     status = psdm_sim_set(s, 0, start, zero, error);
-    if (status == PSDM_E_LOOP) status = PSDM_OK; /* a loop that cannot be closed there may be placed elsewhere */
+    if (status == PSDM_E_LOOP) status = PSDM_OK; /* a loop that cannot be closed there may have another initial state */
   }
   if (status) {
     psdm_sim_free(s);
@@ -356,7 +356,7 @@ void psdm_sim_free(psdm_sim *s) {
 
 bool psdm_sim_native(const psdm_sim *s) { return s->compiled != NULL; }
 
-/* ---- placing ---- */
+/* ---- initial state ---- */
 
 /* motors where springs carry gravity at rest */
 static psdm_status place_motors(psdm_sim *s) {
@@ -374,15 +374,14 @@ static psdm_status place_motors(psdm_sim *s) {
 static psdm_status check_start(const psdm_sim *s, double t, const double *q, const double *qd, psdm_error *error) {
   for (int i = 0; i < s->n; i++) {
     const psdmp_sim_drive_train *j = &s->joint[i];
-    if (!isfinite(q[i]) || !isfinite(qd[i]) || !isfinite(t))
-      return refuse(s, error, "the state at the beginning is not finite");
+    if (!isfinite(q[i]) || !isfinite(qd[i]) || !isfinite(t)) return refuse(s, error, "the initial state is not finite");
     if ((s->stops || s->ends) && (q[i] < j->lower || q[i] > j->upper))
       return refuse_joint(s, i, PSDM_E_ARGUMENT, error, "it starts outside its limits");
   }
   return PSDM_OK;
 }
 
-/* all that a run counts and adds up begins at zero */
+/* resets all counts and sums of a run */
 static void forget(psdm_sim *s, double t) {
   s->t = s->origin = t;
   s->until = INFINITY;

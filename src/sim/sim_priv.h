@@ -1,13 +1,13 @@
-/* sim_priv.h: a robot in motion. Private to the library.
+/* sim_priv.h: the simulator. Private to the library.
  *
- *   plant.c       rates of all that moves, energies
+ *   plant.c       rates of the state, energies
  *   contact.c     dry friction that sticks, stops: which joints are held, what releases them
  *   fixed.c       Runge-Kutta and semi-implicit Euler
  *   variable.c    SUNDIALS' CVODE
  *   run.c         time: samples, loads, rows, the audit
  *
- * The state y is one vector: q and qd of all coordinates (those of the open tree where loops are closed), theta and
- * thetad of the elastic joints' motors, z of the bristles, the controller's own states, and the work done so far. */
+ * The state y is one vector: q and qd of all coordinates (those of the open tree with closed loops), theta and thetad
+ * of the elastic joints' motors, z of the bristles, the controller's own states, and the work done so far. */
 #ifndef PSDMP_SIM_PRIV_H
 #define PSDMP_SIM_PRIV_H
 
@@ -17,7 +17,7 @@
 
 enum { PSDMP_SIM_SUPPLIED, PSDMP_SIM_DISSIPATED, PSDMP_SIM_EXTERNAL, PSDMP_SIM_WORKS };
 
-/* One independent joint, as the simulator sees it. */
+/* One independent joint in the simulation. */
 typedef struct psdmp_sim_drive_train {
   int at;    /* its coordinate */
   int motor; /* index of its motor behind a spring, -1: rigid */
@@ -44,11 +44,11 @@ struct psdm_sim {
   void (*forward_loaded)(const double *load, const double *q, const double *qd, const double *tau, double *qdd);
   char code_text[256];
   double load[PSDMP_ROBOT_STANDARD]; /* payload */
-  /* of the plant without a load and with each of the payloads, so many are known to have accelerations */
+  /* accelerations are known to exist without a load and with this many of the payloads */
   int regular;
   int n, N, motors, loops, size; /* independent joints, coordinates, elastic joints, loop equations, length of y */
-  int length;                    /* of what is integrated: size, less the works at its end where none can be done */
-  int at_qd, at_theta, at_thetad, at_z, at_control, at_work; /* where the parts of y begin; at_z < 0: no bristles */
+  int length;                    /* length integrated: size, without the works at its end where no work is done */
+  int at_qd, at_theta, at_thetad, at_z, at_control, at_work; /* start of each part of y; at_z < 0: no bristles */
   int control_states;
   psdmp_sim_drive_train *joint; /* (n) */
   bool dry, stops, ends;        /* some joint may stick; limits are stops; limits end the run */
@@ -56,14 +56,15 @@ struct psdm_sim {
   double *B, *B_factor; /* (motors x motors) rotors of elastic joints, and Cholesky's factor */
 
   double t, *y;
-  double until;  /* where a wrench in steps jumps next */
-  double origin; /* where time was set: samples are counted from there */
+  double until;  /* next jump of a stepwise wrench */
+  double origin; /* time of psdm_sim_set: samples are counted from there */
   long samples;
   int next_load;
-  double *tau, *friction;           /* (n) torque that acts, friction against it, of the latest rates */
-  double *held;                     /* (n) torque of a sampled controller or the caller */
-  bool continuous;                  /* the controller is asked in every evaluation */
-  double *reaction, *stop_reaction; /* (n) torque that holds a stuck joint, and one at its stop, of the latest rates */
+  double *tau, *friction; /* (n) motor torque, friction opposing it, of the latest rates */
+  double *held;           /* (n) torque of a sampled controller or the caller */
+  bool continuous;        /* the controller is called in every evaluation */
+  /* (n) torque holding a stuck joint, and a joint at its stop, of the latest rates */
+  double *reaction, *stop_reaction;
 
   /* sampled control */
   double *seen_before; /* (n) */
@@ -72,7 +73,7 @@ struct psdm_sim {
   bool has_spare;
 
   /* scratch */
-  double *q, *qd, *theta, *thetad; /* (n) what a controller sees */
+  double *q, *qd, *theta, *thetad; /* (n) state as the controller sees it */
   double *acceleration;            /* (n) of a row */
   double *u, *qdd, *push;          /* (N) */
   double *u_motor;                 /* (motors) */
@@ -87,8 +88,8 @@ struct psdm_sim {
   bool *fired;        /* (3 n) */
   int *order, *row;   /* (rows) pivots; joint behind each constraint */
   psdmp_sim_cvode *variable;
-  bool fresh;          /* the state or a torque jumped: modes, and CVODE, begin anew */
-  bool controlling;    /* a run asks the controller, a step does not */
+  bool fresh;          /* the state or a torque jumped: modes, and CVODE, start again */
+  bool controlling;    /* a run calls the controller, a step does not */
   psdm_status trouble; /* of the latest rates */
 
   long steps, evaluations, reversals, sticks, limits;
@@ -106,30 +107,29 @@ psdm_status psdmp_sim_drive(psdm_sim *sim, double t, const double *y, double *ra
 /* kinetic, gravity's potential, springs, bristles */
 psdm_status psdmp_sim_energies(psdm_sim *sim, const double *y, double energy[4]);
 
-/* M x = b + C^T lambda with C x = d: x (size), lambda (rows). M (size x size) and b are spoilt. Rows of C (rows x
- * size) may depend on each other. False when M is not positive definite. */
+/* M x = b + C^T lambda with C x = d: x (size), lambda (rows). M (size x size) and b are overwritten. Rows of C (rows x
+ * size) may be dependent. False when M is not positive definite. */
 bool psdmp_sim_constrained(psdm_sim *sim, int size, int rows, double *M, const double *C, const double *d, double *b,
                            double *x, double *lambda);
 
-/* velocity that a joint's friction feels: its motor's where there is a spring */
+/* velocity of a joint's friction: its motor's where there is a spring */
 double psdmp_sim_speed(const psdm_sim *sim, const double *y, int joint);
 
 /* Mass matrix of the coordinates at y into M (N x N). */
 psdm_status psdmp_sim_mass(psdm_sim *sim, const double *y, double *M);
 
-/* Whether there are accelerations without and with each payload that comes before end: PSDM_E_SINGULAR and the
- * joints' names. */
+/* Whether accelerations exist without and with each payload before end: PSDM_E_SINGULAR and the joints' names. */
 psdm_status psdmp_sim_loads_regular(psdm_sim *sim, double end, psdm_error *error);
 
-/* Takes up or drops a load; the energy that takes is counted. */
+/* Picks up or drops a load, and counts the energy of that. */
 psdm_status psdmp_sim_carry(psdm_sim *sim, const double load[PSDMP_ROBOT_STANDARD]);
 
-/* What the controller sees of y. */
+/* Sets what the controller sees, from y. */
 void psdmp_sim_look(psdm_sim *sim, const double *y);
 
 /* ---- contact.c ---- */
 
-/* Decides which joints stick, slide or rest at a stop, at the state as it is. */
+/* Decides which joints stick, slide or rest at a stop in the present state. */
 psdm_status psdmp_sim_settle(psdm_sim *sim);
 
 /* Event functions (3 n): positive while nothing happens. */
@@ -139,11 +139,11 @@ bool psdmp_sim_has_events(const psdm_sim *sim);
 /* The same from the reactions of the latest rates. */
 void psdmp_sim_event_values(const psdm_sim *sim, const double *y, double *g);
 
-/* A run that ends at limits: the joint that is about to leave them, -1: none. After psdmp_sim_settle. */
+/* If limits end the run: the joint about to leave them, -1: none. After psdmp_sim_settle. */
 int psdmp_sim_outside(const psdm_sim *sim);
 
-/* What events do, at the state as it is: fired (3 n) are those whose function is not positive: a joint came to rest,
- * broke away, hit or left its stop. *hit: joint at whose limit the run is to end, else -1. */
+/* Handles events in the present state: fired (3 n) are those whose function is not positive: a joint came to rest,
+ * broke away, hit or left its stop. *hit: joint whose limit ends the run, else -1. */
 psdm_status psdmp_sim_event(psdm_sim *sim, const bool *fired, int *hit);
 
 /* ---- fixed.c ---- */
@@ -157,13 +157,13 @@ bool psdmp_sim_implicit(const psdm_sim *sim);
 
 /* ---- variable.c ---- */
 
-/* To t_end, not beyond it when hard. Events are worked on the way. */
+/* To t_end, not beyond it when hard. Handles events on the way. */
 psdm_status psdmp_sim_variable_new(psdm_sim *sim, psdm_error *error);
 void psdmp_sim_variable_free(psdmp_sim_cvode *variable);
 bool psdmp_sim_variable_there(void);
 psdm_status psdmp_sim_variable(psdm_sim *sim, double t_end, bool hard, int *hit, bool *again, char *text, size_t size);
 
-/* What a run may take: more is refused before it begins. */
+/* Limit of rows of a run: more is an error before it starts. */
 #define PSDMP_SIM_ROWS 1e9
 #define PSDMP_SIM_STEPS 1e12
 

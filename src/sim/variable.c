@@ -1,4 +1,4 @@
-/* variable.c: steps of a variable size and order, by SUNDIALS' CVODE (Hindmarsh et al. 2005). */
+/* variable.c: steps of variable size and order, by SUNDIALS' CVODE (Hindmarsh et al. 2005). */
 #include "sim/sim_priv.h"
 
 #ifdef PSDM_HAVE_SUNDIALS
@@ -16,21 +16,21 @@ struct psdmp_sim_cvode {
   SUNContext context;
   void *cvode;
   N_Vector y, absolute;
-  N_Vector spare;            /* stands in for vectors there is no memory for */
+  N_Vector spare;            /* used when out of memory for vectors */
   N_Vector hollow;           /* and for the one without numbers that each Jacobian takes */
-  SUNMatrix jacobian, saved; /* saved: a copy for CVODE, which it takes at its first step */
+  SUNMatrix jacobian, saved; /* saved: a copy for CVODE, made before its first step */
   SUNLinearSolver linear;
   SUNNonlinearSolver nonlinear;
   int *roots;
   psdm_sim *sim;
-  double last; /* where its patience was counted from */
+  double last; /* start of its patience */
 };
 
-enum { PATIENCE = 20000 }; /* steps within one call, after which the caller is asked whether to go on */
+enum { PATIENCE = 20000 }; /* steps within one call, after which the caller may stop */
 
 bool psdmp_sim_variable_there(void) { return true; }
 
-/* a state that cannot be evaluated may be reached by a shorter step */
+/* a state that cannot be evaluated may be avoided by a shorter step */
 static int rates(realtype t, N_Vector y, N_Vector rate, void *data) {
   return psdmp_sim_rates(data, t, NV_DATA_S(y), NV_DATA_S(rate)) ? 1 : 0;
 }
@@ -48,7 +48,7 @@ static double tolerance(const psdm_sim *s) {
   return s->integrator == PSDM_INTEGRATOR_BDF ? 1e-9 : 1e-13;
 }
 
-/* bristles bend by micrometres: theirs is relative to how far they can */
+/* bristles bend by micrometres: their tolerance is relative to their largest deflection */
 static void set_tolerances(const psdm_sim *s, double *absolute) {
   double relative = tolerance(s);
   for (int i = 0; i < s->length; i++) absolute[i] = relative / 10;
@@ -58,8 +58,8 @@ static void set_tolerances(const psdm_sim *s, double *absolute) {
   }
 }
 
-/* N_VClone of SUNDIALS 6 writes into what it gets without a look: where there is no memory it gets a vector that is
- * there, and the setup fails after it */
+/* N_VClone of SUNDIALS 6 writes to its result unchecked: when out of memory it gets an existing vector, and the setup
+ * then fails */
 static _Thread_local struct {
   N_Vector spare;
   bool missing;
@@ -82,8 +82,8 @@ static N_Vector clone_empty(N_Vector like) {
 
 static void keep(N_Vector spare) { (void)spare; }
 
-/* SUNMatClone writes without a look, too, and at the first step, where nothing may fail any more: what it gets is
- * made before */
+/* SUNMatClone writes unchecked too, at the first step, where nothing may fail any more: its result is allocated
+ * before */
 static SUNMatrix hand_over(SUNMatrix like) {
   SUNMatrix made = *setup.saved;
   *setup.saved = NULL;
@@ -96,7 +96,7 @@ static bool set_vectors(psdm_sim *s, psdmp_sim_cvode *v) {
   v->spare = N_VNew_Serial(s->length, v->context);
   v->hollow = N_VNewEmpty_Serial(s->length, v->context);
   if (!v->y || !v->absolute || !v->spare || !v->hollow) return false;
-  N_VEnableFusedOps_Serial(v->y, SUNTRUE); /* for what is cloned from it too */
+  N_VEnableFusedOps_Serial(v->y, SUNTRUE); /* also for its clones */
   v->y->ops->nvclone = v->absolute->ops->nvclone = v->spare->ops->nvclone = clone;
   v->y->ops->nvcloneempty = v->absolute->ops->nvcloneempty = v->spare->ops->nvcloneempty = clone_empty;
   v->spare->ops->nvdestroy = v->hollow->ops->nvdestroy = keep;
@@ -105,7 +105,7 @@ static bool set_vectors(psdm_sim *s, psdmp_sim_cvode *v) {
   return true;
 }
 
-/* constructors answer NULL where memory is short */
+/* constructors return NULL when out of memory */
 static int attach_solver(psdm_sim *s, psdmp_sim_cvode *v) {
   if (s->integrator == PSDM_INTEGRATOR_ADAMS) {
     v->nonlinear = SUNNonlinSol_FixedPoint(v->y, 0, v->context);
@@ -119,14 +119,15 @@ static int attach_solver(psdm_sim *s, psdmp_sim_cvode *v) {
   return code == CVLS_MEM_FAIL ? CV_MEM_FAIL : code;
 }
 
-/* where it fails, it has given its vectors back, and CVodeFree would do so again: what little is left of it is lost */
+/* on failure it has already freed its vectors, and CVodeFree would free them again: the little that remains is
+ * leaked */
 static int init(psdm_sim *s, psdmp_sim_cvode *v) {
   int code = CVodeInit(v->cvode, rates, s->t, v->y);
   if (code) v->cvode = NULL;
   return code;
 }
 
-/* SUNContext_Create of SUNDIALS 6 writes into its logger whether it got memory for it or not: so it is asked for
+/* SUNContext_Create of SUNDIALS 6 writes to its logger even when its allocation failed: so test the allocation
  * before */
 static bool has_room(void) {
   enum { LOGGER = 64 * 1024 };
@@ -135,7 +136,7 @@ static bool has_room(void) {
   return room != NULL;
 }
 
-/* the first answer of SUNDIALS that is not CV_SUCCESS, which is 0 */
+/* the first return value of SUNDIALS that is not CV_SUCCESS, which is 0 */
 static int set_up(psdm_sim *s, psdmp_sim_cvode *v) {
   if (!has_room() || SUNContext_Create(NULL, &v->context) || !set_vectors(s, v)) return CV_MEM_FAIL;
   v->cvode = CVodeCreate(s->integrator == PSDM_INTEGRATOR_BDF ? CV_BDF : CV_ADAMS, v->context);
@@ -201,7 +202,7 @@ psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, b
     s->fresh = false;
     v->last = s->t;
   }
-  /* refused where it has passed t_end already: then it interpolates, which is as good */
+  /* fails if it has already passed t_end: it then interpolates, which is as good */
   CVodeSetStopTime(v->cvode, hard ? t_end : INFINITY);
   realtype t = s->t;
   long before = 0, after = 0;
@@ -212,7 +213,7 @@ psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, b
   CVodeGetNumSteps(v->cvode, &after);
   s->steps += after - before;
   s->t = t;
-  /* the caller may look at the clock; a motion that hardly moves on has come to a singular place */
+  /* lets the caller check the clock; a motion that hardly advances has reached a singular position */
   if (flag == CV_TOO_MUCH_WORK) {
     *again = true;
     bool stands = t - v->last < 1e-7 * (1 + fabs(t));

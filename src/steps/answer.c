@@ -58,7 +58,7 @@ psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const 
          *V = PSDMP_BASE_NEW(&arena, (long)count * count, double);
   if (!GC || !V) return psdmp_base_arena_free(&arena), psdmp_base_no_memory("", error);
   for (long k = 0; k < (long)count * count; k++) V[k] = noise[k];
-  /* own numbers: N + G C G^T; beside the others: G C */
+  /* own numbers: N + G C G^T; with the others: G C */
   if (count) {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, count, N, N, 1, gain, N, s->C, N, 0, GC, N);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, count, count, N, 1, GC, N, gain, N, 1, V, count);
@@ -149,7 +149,7 @@ static bool allocate(psdmp_steps *s) {
          s->p.remark;
 }
 
-/* where readers look */
+/* sets the public pointers */
 static void lay_out(psdmp_steps *s) {
   psdm_steps *p = &s->p;
   int n = s->n;
@@ -319,7 +319,7 @@ static void steps_before(psdmp_steps *s, const psdm_parameters *b) {
   if (b->rate > 0) s->rate = b->rate;
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 /* copies of the options' texts and arrays, for predictions */
 static bool copy_options(psdmp_steps *s) {

@@ -34,7 +34,7 @@ static bool smooth(const loading *g, long rows, double *x) {
   return scratch != NULL;
 }
 
-/* a channel on the clock; copied where the log has that clock already */
+/* a channel on the clock; copied if the log already has that clock */
 static double *on_clock(const loading *g, const psdmp_feed_stretch *t, const psdmp_steps_record *r, bool uniform,
                         const double *x) {
   double *out = psdmp_base_arena_alloc_raw(g->arena, (size_t)r->rows * (size_t)g->s->n * sizeof *out);

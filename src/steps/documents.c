@@ -1,4 +1,4 @@
-/* documents.c: the types of a calibration step by step as a document. */
+/* documents.c: the document types of a calibration step by step. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_step_joint, PSDM_STEP_JOINT, NULL, "One joint in one step")

@@ -45,7 +45,7 @@ typedef struct friction {
   int stretches, poses, left_out; /* left_out: stretches in further poses */
   long rows, used;
   int *column, columns; /* numbers of x that affect its torque and are uncertain */
-  double low, high;     /* of what progress is told */
+  double low, high;     /* range of progress */
   bool lacks;           /* a parameter that the gravity step should give is unknown */
 } friction;
 
@@ -53,7 +53,7 @@ typedef struct friction {
 
 /* whether joint k is carried by the joint of q j: then its position changes the torque of q j; coupled joints always do
    */
-static bool hangs_on(const psdm_robot *robot, int k, int j) {
+static bool affects(const psdm_robot *robot, int k, int j) {
   if (psdm_robot_coupled(robot)) return true;
   int at = 0; /* there is one */
   for (int i = 0; i < psdm_robot_joints(robot); i++)
@@ -69,7 +69,7 @@ static int pose_of(friction *f, const double *q, const double **pose) {
   for (; known < f->poses; known++) {
     bool alike = true;
     for (int k = 0; k < n && alike; k++)
-      alike = k == f->drive || !hangs_on(f->s->run.robot, k, f->drive) || fabs(q[k] - pose[known][k]) <= same_pose;
+      alike = k == f->drive || !affects(f->s->run.robot, k, f->drive) || fabs(q[k] - pose[known][k]) <= same_pose;
     if (alike) return known;
   }
   if (known == PSDMP_STEPS_POSES) return -1;

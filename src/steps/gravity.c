@@ -110,7 +110,7 @@ static psdm_status each_pair(gravity *g, psdm_error *error) {
 
 /* ---- observable at rest ---- */
 
-/* turns the own columns of B so that those remain that the rows observe at rest; unobservable directions go to the
+/* rotates the own columns of B so that those remain that the rows observe at rest; unobservable directions go to the
  * others, which have a prior. shown[j] is false if a parameter has a share in them */
 static psdm_status keep_seen(gravity *g, psdmp_steps_parts *split, bool *shown, psdm_error *error) {
   int l = g->s->l, own = split->own, r = split->r, kept = 0;
@@ -150,7 +150,7 @@ static psdm_status keep_seen(gravity *g, psdmp_steps_parts *split, bool *shown, 
 
 /* ---- the fit ---- */
 
-/* the lengths of the arm, one after the other */
+/* the sum of the arm's lengths */
 static double reach(const psdm_robot *robot) {
   psdm_body body;
   double sum = 0;

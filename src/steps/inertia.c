@@ -109,7 +109,7 @@ static void gather_row(inertia *g, const psdmp_steps_record *r, long k, long thi
   g->rows++;
 }
 
-/* the remaining torque beside Y theta of the rest; and the whole torque beside the whole model */
+/* the remaining torque and Y theta of the rest; and the whole torque and the whole model */
 static bool judge_row(inertia *g, const psdmp_steps_record *r, long k, int d, int piece, double rest) {
   const psdmp_steps *s = g->s;
   const double *Y = g->Y + (long)d * s->l;

@@ -139,7 +139,7 @@ typedef struct shape {
   double *viscous; /* (rows) sign(v) |v|^d, filtered */
   double d;
   bool damped;       /* sigma1 too */
-  double best, x[3]; /* least sum of squares so far, and where: log of Fc / sigma0, Fs / Fc, vs */
+  double best, x[3]; /* least sum of squares so far, and its position: log of Fc / sigma0, Fs / Fc, vs */
   double linear[LINEAR];
   const psdmp_plugin_nlopt_table *nlopt;
   nlopt_opt simplex;
@@ -169,7 +169,7 @@ static void add_without_last(const sums *piece, sums *all) {
   all->square += piece->square - share * piece->b[rest] * piece->b[rest];
 }
 
-/* columns: Fc, Fv, offset, sigma1, inertias; and for each piece the initial bend */
+/* columns: Fc, Fv, offset, sigma1, inertias; and for each piece the initial deflection */
 static void sum_shape(const shape *s, sums *all) {
   const double *columns = s->w->columns, *viscous = s->viscous;
   for (int p = 0; p < s->w->pieces; p++) {
@@ -309,7 +309,7 @@ static int best_curves(const fast *f, double fastest, double d, curve best[BEGIN
   return count;
 }
 
-/* the last search begins near the end of this one: a few hundredths are close enough */
+/* the last search starts near the end of this one: a few hundredths are accurate enough */
 static psdm_status search(shape *s, double way) {
   double low[3] = {log(way) - 20, log(0.1), log(s->w->fastest) - 12}, high[3] = {log(way), log(10), log(s->w->fastest)},
          step[3] = {0.5, 0.15, 0.5}, x[3], value;

@@ -188,10 +188,10 @@ typedef struct search {
   psdmp_steps_lugre *w;
   psdmp_steps_lugre_point point, beginning;
   psdmp_steps_lugre_doubt doubt;
-  double x[UNKNOWNS];   /* coordinates where the descent began */
+  double x[UNKNOWNS];   /* coordinates at the start of the descent */
   double *residual, *J; /* (used), (used x UNKNOWNS) */
   double *spare;        /* (used) */
-  double *bend;         /* (pieces) Nm, at their beginnings */
+  double *bend;         /* (pieces) Nm, at their starts */
 } search;
 
 static psdm_status open_search(search *s) {
@@ -233,7 +233,7 @@ static void hold(psdmp_steps_lugre_point *point, int which, double value) {
 }
 
 /* Drops the first unexcited feature, the most specific first; false: all are excited. */
-static bool let_go(search *s) {
+static bool drop_feature(search *s) {
   bool *free = s->point.free;
   if (unsure(s, SIGMA0)) free[SIGMA0] = free[SIGMA1] = false;
   else if (unsure(s, SIGMA1)) free[SIGMA1] = false;
@@ -339,7 +339,7 @@ static double descend_damped(search *s, bool roughly) {
 /* drops unexcited features one after the other */
 static void find_all(search *s) {
   descend_damped(s, false);
-  for (look(s); !s->w->stopped && let_go(s); look(s)) {
+  for (look(s); !s->w->stopped && drop_feature(s); look(s)) {
     begin_again(s);
     descend_damped(s, false);
   }

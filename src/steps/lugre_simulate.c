@@ -4,24 +4,24 @@
  *
  *   dh/dA = sign(v) G - h,   dA = sigma0 |v| / G dt,   tau = h + sigma1 v (1 - sign(v) h / G) + Fv |v|^d sign(v).
  *
- * From row to row A grows by the trapezoid of sigma0 |v| / G, and G is taken as straight in A: an exponential
- * integrator (Hochbruck, Ostermann 2010) that is exact where G stays, right where bristles slide and where they
- * stick, and of second order in between. Steps are finer where G changes within one. psdm_lugre_follow, which is
- * exact, is some ten times slower and has no derivatives; it is the twin in the tests. */
+ * From row to row A grows by the trapezoid of sigma0 |v| / G, and G is taken as linear in A: an exponential integrator
+ * (Hochbruck, Ostermann 2010) that is exact where G is constant, accurate where bristles slide and where they stick,
+ * and of second order in between. Steps are finer where G changes within one. psdm_lugre_follow, which is exact, is
+ * some ten times slower and has no derivatives; the tests compare both. */
 #include <math.h>
 
 #include "steps/lugre_priv.h"
 
 /* steps of velocity, in vs, where G changes; and the speed, in vs, from which G is Fc: exp(-25) = 1e-11 */
 static const double fine = 0.125, level = 5;
-static const double all_gone = 40; /* e^-40 is nothing beside 1 */
+static const double all_gone = 40; /* e^-40 is negligible compared with 1 */
 
 /* G at a speed, and its derivative by Fc, Fs, vs */
 typedef struct grip {
   double speed, most, by[3];
 } grip;
 
-/* h, its derivative by Fc, Fs, vs, sigma0, and by h at the beginning */
+/* h, its derivative by Fc, Fs, vs, sigma0, and by the initial h */
 typedef struct bristles {
   double h, by[4], start;
 } bristles;
@@ -31,8 +31,8 @@ static grip grip_at(const psdm_friction *f, double speed) {
   return (grip){speed, f->coulomb + rise * e, {1 - e, e, e > 0 ? 2 * rise * e * u / f->stribeck : 0}};
 }
 
-/* what G at the beginning and at the end of a step weigh: early = (1 - e^-A) / A - e^-A, late = 1 - (1 - e^-A) / A;
- * series where these cancel: 1e-12 */
+/* weights of G at the start and at the end of a step: early = (1 - e^-A) / A - e^-A, late = 1 - (1 - e^-A) / A; series
+ * where these cancel: 1e-12 */
 typedef struct weights {
   double early, late;
 } weights;
@@ -77,7 +77,7 @@ static void advance_finely(const psdm_friction *f, double direction, double time
   }
 }
 
-/* a straight piece of velocity that keeps its sign: finely only where G changes */
+/* a linear piece of velocity that keeps its sign: fine steps only where G changes */
 static void slide(const psdm_friction *f, double direction, double time, const grip *from, const grip *to,
                   bool derivatives, bristles *b) {
   double change = to->speed - from->speed, edge = level * f->stribeck;
@@ -95,7 +95,7 @@ static void slide(const psdm_friction *f, double direction, double time, const g
   }
 }
 
-/* from row to row; where the velocity changes its sign, two pieces */
+/* from row to row; two pieces where the velocity changes sign */
 static void follow(const psdm_friction *f, double dt, double v0, double v1, const grip *from, const grip *to,
                    bool derivatives, bristles *b) {
   if (v0 * v1 < 0) {
@@ -108,8 +108,7 @@ static void follow(const psdm_friction *f, double dt, double v0, double v1, cons
   }
 }
 
-/* the row's torque; its derivatives by COULOMB .. SIGMA1 when asked for; and by h at the beginning, in the last
- * column */
+/* the row's torque; its derivatives by COULOMB .. SIGMA1 if requested; and by the initial h, in the last column */
 static void write_torque(const psdm_friction *f, double v, const grip *at, const bristles *b, int width, double *out) {
   double sign = (v > 0) - (v < 0), share = b->h / at->most, rate = v - at->speed * share;
   double power = sign * pow(at->speed, f->exponent), kept = 1 - f->sigma1 * at->speed / at->most;

@@ -9,8 +9,8 @@
 #include "steps/steps_priv.h"
 
 static const double steady = 0.05;    /* a sweep's speed stays within this share of its median */
-static const double standing = 5e-3;  /* share of a stretch's largest speed below which a joint stands */
-static const double same_pose = 1e-3; /* rad or m: the others stand within this */
+static const double standing = 5e-3;  /* share of a stretch's largest speed below which a joint is at rest */
+static const double same_pose = 1e-3; /* rad or m: the others stay within this */
 static const double same_speed = 0.1; /* forward and backward within this share */
 static const double least_t = 10;     /* slopes below this many standard deviations are not reported */
 /* share of the robot file's constant by which that of the logs may differ silently */
@@ -24,7 +24,7 @@ typedef struct sweep {
   const double *pose; /* (n) positions at its middle */
 } sweep;
 
-/* One position of one sweep with a mass: what eq. 16 says of a drive. */
+/* One position of one sweep with a mass: eq. 16 for a drive. */
 typedef struct point {
   int drive, piece;
   double t, q, v, current, torque; /* di; tau_w */
@@ -74,8 +74,8 @@ static void steady_part(const double *speed, int n, double median, long *from, l
   *to = best_from + best;
 }
 
-/* a run of rows in one direction becomes a sweep when its speed is constant for most of it; its ends, where the
- * filter mixes in what was before, are cut */
+/* a run of rows in one direction becomes a sweep when its speed is constant for most of it; its ends, where the filter
+ * mixes in earlier rows, are cut */
 static bool try_sweep(motor *m, const psdmp_steps_alone *solo, long from, long to, double *sorted) {
   const psdmp_steps_record *r = &m->records.record[solo->record];
   int n = m->s->n;
@@ -213,8 +213,8 @@ static psdm_status common_range(const motor *m, const sweep *pose, double *low, 
 
 /* ---- points ---- */
 
-/* the link that carries masses: the default one, as simulate --payload has it, and a point of its frame in that of
- * the moving link it is fixed to */
+/* the link that carries masses: the default one, as in simulate --payload, and a point of its frame in that of the
+ * moving link it is fixed to */
 static psdm_status carried(const motor *m, const double com[3], int *link, double at[3], psdm_error *error) {
   const psdm_robot *robot = m->s->run.robot;
   int last = psdm_robot_default_link(robot, NULL), joint = last;
@@ -265,8 +265,8 @@ static bool add_point(motor *m, point p) {
   return true;
 }
 
-/* one mass in one pose beside the arm without it; there, back: currents and times (count x (n + 1)), bare: mean
- * currents without a mass */
+/* one mass in one pose and the arm without it; there, back: currents and times (count x (n + 1)), bare: mean currents
+ * without a mass */
 static psdm_status add_mass(motor *m, const sweep *w, const double *there, const double *back, const double *bare,
                             double low, double step, long count, psdm_error *error) {
   const psdm_steps_log *log = &m->s->options.log[w->log];
@@ -381,7 +381,7 @@ static psdm_status collect(motor *m, psdm_error *error) {
                     "is swept with a mass in a pose that no log without the mass has: the other joints must agree "
                     "within 0.001 rad",
                     error);
-  /* each pose once, at its first sweep without a mass, where a mass was there too */
+  /* each pose once, at its first sweep without a mass, if there is one with a mass too */
   for (int k = 0; k < m->sweeps && !status; k++) {
     if (bare_of(m, &m->sweep[k]) != k) continue;
     bool any = false;
@@ -396,7 +396,7 @@ static psdm_status collect(motor *m, psdm_error *error) {
 
 typedef struct slope {
   long rows;
-  double constant, variance, t, most; /* Kt; its variance; slope over its doubt; largest |tau_w| */
+  double constant, variance, t, most; /* Kt; its variance; slope over its standard deviation; largest |tau_w| */
 } slope;
 
 /* Kt = sum tau_w^2 / sum tau_w di, and its jackknife over blocks of positions */
@@ -438,7 +438,7 @@ static void say_unobservable(psdmp_steps *s, int drive, bool swept) {
                        s->x[drive]);
 }
 
-/* an implausible sign or size: a mass at the wrong log, a wrong mass, currents of another unit */
+/* an implausible sign or size: a mass assigned to the wrong log, a wrong mass, currents in another unit */
 static void say_odd(psdmp_steps *s, int drive, double constant) {
   const char *name = psdmp_steps_drive(s, drive);
   if (constant < 0)

@@ -27,7 +27,7 @@ typedef struct search {
 } search;
 
 typedef struct turn {
-  long twice, reach, motion; /* reach: rows on each side; of which so many are in motion */
+  long twice, reach, motion; /* reach: rows on each side; motion: how many of these move */
   double mismatch;           /* mean square difference of both directions, in tolerances */
 } turn;
 
@@ -113,7 +113,7 @@ static turn find_turn(const search *g) {
 
 /* ---- which rows of a path a drive slides in ---- */
 
-/* |v| that is usual while it moves; 0 where it does not take part. sorted: (count) */
+/* usual |v| while it moves; 0 if it does not take part. sorted: (count) */
 static double usual_speed(const psdmp_steps *s, const psdmp_steps_record *r, const psdmp_steps_path *p, int drive,
                           double *sorted) {
   double most = 0, all = 0;
@@ -194,7 +194,7 @@ static psdm_status check(psdmp_steps *s, const tally *sum, psdm_error *error) {
     if (!(sum->used[k] > 0))
       return psdmp_base_fail(
           error, PSDM_E_ARGUMENT, log->path, 0, 0,
-          "there is no moment T with q(T + s) = q(T - s): a slow path, and the same path back, were expected");
+          "there is no time T with q(T + s) = q(T - s): a slow path, and the same path back, were expected");
     if (sum->used[k] < 0.5 * sum->moving[k])
       psdmp_steps_remark(
           s, "gravity: only %.0f %% of the motion in %.80s returns along its own path; the rest is not used",

@@ -13,7 +13,7 @@
 
 static const double tied = 1e-9; /* singular values below this share of the largest are zero */
 
-/* A (rows x columns) = U diag(s) VT, all of VT; U (rows x least of both). A is spoilt. The rank, -1: failed. */
+/* A (rows x columns) = U diag(s) VT, all of VT; U (rows x least of both). A is overwritten. The rank, -1: failed. */
 static int decompose(int rows, int columns, double *A, double *s, double *U, double *VT, psdmp_base_arena *arena) {
   int least = rows < columns ? rows : columns, rank = 0;
   double *super = PSDMP_BASE_NEW(arena, least, double);

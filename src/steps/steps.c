@@ -31,7 +31,7 @@ static bool has_logs(const psdmp_steps *s, int step) {
 }
 
 /* results based on numbers that are now replaced are kept, with a remark */
-static void doubt_later(psdmp_steps *s, int step) {
+static void note_outdated(psdmp_steps *s, int step) {
   for (int k = step + 1; k < PSDM_STEPS; k++)
     if (s->p.step[k].from_before && !has_logs(s, k))
       psdmp_steps_remark(s, "%s was found by an earlier run that used an older result of the step %s: run it again",
@@ -49,7 +49,7 @@ static psdm_status run_step(psdmp_steps *s, int step, psdm_error *error) {
   fit->done = true;
   fit->from_before = false;
   fit->seconds = psdmp_base_clock() - begin;
-  doubt_later(s, step);
+  note_outdated(s, step);
   psdmp_steps_publish(s);
   if (s->options.finished && !s->options.finished(s->options.finished_user, &s->p, (psdm_step)step)) s->stopped = true;
   return PSDM_OK;

@@ -1,20 +1,19 @@
 /* steps_priv.h: an arm calibrated in four steps. Private to the library.
  *
- *   steps.c           the order of the steps, stops, predictions
- *   steps_answer.c    one vector of all numbers and one covariance; initial values from earlier runs and the robot file
- *   steps_data.c      logs as filtered signals on one clock, drives' side
- *   steps_solo.c      stretches in which one joint moves alone
- *   steps_span.c      theta under assumptions, and how a known part determines the rest
- *   steps_assume.c    the span that satisfies assumptions
- *   steps_linear.c    triangular factors of rows, weighted least squares, uncertainty, and derivatives by earlier
- *                     numbers
- *   steps_motor.c     Lloyd, Irani, Ahmadi (2022), eq. 16 and 17
- *   steps_gravity.c   eq. 18;  steps_pairs.c: paths forwards and backwards
- *   steps_friction.c  eq. 19 and 20, by lugre_fit.h
- *   steps_inertia.c   eq. 21
+ *   steps.c     the order of the steps, stops, predictions
+ *   answer.c    one vector of all numbers and one covariance; initial values from earlier runs and the robot file
+ *   data.c      logs as filtered signals on one clock, drives' side
+ *   solo.c      stretches in which one joint moves alone
+ *   span.c      theta under assumptions, and how a known part determines the rest
+ *   assume.c    the span that satisfies assumptions
+ *   linear.c    triangular factors of rows, weighted least squares, uncertainty, and derivatives by earlier numbers
+ *   motor.c     Lloyd, Irani, Ahmadi (2022), eq. 16 and 17
+ *   gravity.c   eq. 18;  pairs.c: paths forwards and backwards
+ *   friction.c  eq. 19 and 20, by lugre_fit_priv.h
+ *   inertia.c   eq. 21
  *
- * The equations are those of the drives, T^T tau = Kt i, as in calib_priv.h. All numbers stand in x = [Kt (n); theta
- * (l); friction (8 n)]. */
+ * The equations are those of the drives, T^T tau = Kt i, as in identify.h. All numbers are in x = [Kt (n); theta (l);
+ * friction (8 n)]. */
 #ifndef PSDMP_STEPS_PRIV_H
 #define PSDMP_STEPS_PRIV_H
 
@@ -26,7 +25,7 @@ enum {
   PSDMP_STEPS_PIECES = 40,      /* of a step's rows: some are held out, */
   PSDMP_STEPS_STEP_BLOCKS = 20, /* the others are the jackknife's blocks, two pieces each */
   PSDMP_STEPS_FRICTION = PSDM_FRICTION_NUMBERS,
-  PSDMP_STEPS_POSES = 8, /* of a joint in the friction experiment, as lugre_fit.h has room for */
+  PSDMP_STEPS_POSES = 8, /* of a joint in the friction experiment, as many as lugre_fit_priv.h allows */
   PSDMP_STEPS_REMARKS = 64,
   PSDMP_STEPS_STEP_FAULTS = 200
 };
@@ -64,7 +63,7 @@ struct psdmp_steps {
   psdm_joint_fit *fit; /* ((2 PSDM_STEPS + 1) x n) train and held out of each step, then all */
   double *sigma;       /* (PSDM_STEPS x n) */
   int remarks;
-  int currents; /* -1: no log was read yet */
+  int currents; /* -1: no log read yet */
   double rate;
   bool stopped;
   psdm_step doing;
@@ -77,20 +76,20 @@ typedef struct psdmp_steps psdmp_steps;
 psdm_status psdmp_steps_no_singular(int code, psdm_error *error);           /* by LAPACKE's return value */
 bool psdmp_steps_progress(psdmp_steps *s, const char *doing, double share); /* false: stop; s->stopped is set */
 psdm_status psdmp_steps_stop(psdm_error *error);                            /* return value of a stopped step */
-/* name of the joint that a drive is counted as, escaped */
+/* name of the joint counted as this drive, escaped */
 const char *psdmp_steps_drive(const psdmp_steps *s, int drive);
 
-/* ---- steps_answer.c ---- */
+/* ---- answer.c ---- */
 
 /* Everything known before the first step. */
 psdm_status psdmp_steps_begin(psdmp_steps *s, psdm_error *error);
 void psdmp_steps_remark(psdmp_steps *s, const char *format, ...) PSDM_PRINTF(2, 3);
 
-/* New values of own[0..count) of x: their own noise (count x count) and their derivative by all of x (count x N)
- * before. value may be NAN: then the rows of C are zero and sd is infinite. */
+/* New values of own[0..count) of x: their own noise (count x count) and their derivative by all previous x (count x N).
+ * value may be NAN: then the rows of C are zero and sd is infinite. */
 psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const double *value, const double *noise,
                                const double *gain, psdm_error *error);
-void psdmp_steps_publish(psdmp_steps *s); /* copies x and C to where readers look */
+void psdmp_steps_publish(psdmp_steps *s); /* copies x and C to the public pointers */
 
 /* Index in x. */
 static inline int psdmp_steps_at_theta(const psdmp_steps *s, int j) { return s->n + j; }
@@ -105,7 +104,7 @@ bool psdmp_steps_torque(const psdmp_steps *s, const double *Y, const bool *which
 /* theta[j] is given by a step, an earlier run or the file. */
 bool psdmp_steps_known(const psdmp_steps *s, int j);
 
-/* ---- steps_data.c ---- */
+/* ---- data.c ---- */
 
 /* One segment of a log on a uniform clock, zero-phase filtered. */
 typedef struct psdmp_steps_record {
@@ -114,7 +113,7 @@ typedef struct psdmp_steps_record {
   double dt, start;     /* s */
   double *q, *qd, *qdd; /* (rows x n) joints */
   double *v, *a;        /* (rows x n) drives; qd and qdd themselves without a transmission */
-  double *i;            /* (rows x n) drives: currents, or torques where logs have those */
+  double *i;            /* (rows x n) drives: currents, or torques if logs have those */
   unsigned char *bad;   /* (rows x n) of the drives */
 } psdmp_steps_record;
 
@@ -136,8 +135,8 @@ size_t psdmp_steps_scratch(const psdmp_steps *s);
 psdm_status psdmp_steps_regressor(psdmp_steps *s, const double *q, const double *qd, const double *qdd, double *scratch,
                                   double *Y, double *tool);
 
-/* Which of PSDMP_STEPS_PIECES a row belongs to that has this share of the rows before it; and whether a piece is
- * held out. */
+/* Which of PSDMP_STEPS_PIECES a row belongs to, from the share of the rows before it; and whether a piece is held
+ * out. */
 int psdmp_steps_piece(double share);
 bool psdmp_steps_held(const psdmp_steps *s, int piece);
 
@@ -150,7 +149,7 @@ psdm_status psdmp_steps_judge_start(psdmp_steps_judge *judge, int n, psdmp_base_
 bool psdmp_steps_judge_row(psdmp_steps_judge *judge, const psdm_steps_row *row); /* false: the caller asked to stop */
 void psdmp_steps_judge_end(const psdmp_steps_judge *judge, psdm_joint_fit *train, psdm_joint_fit *heldout);
 
-/* ---- steps_solo.c ---- */
+/* ---- solo.c ---- */
 
 typedef struct psdmp_steps_alone {
   int record, joint;
@@ -163,7 +162,7 @@ psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_steps_records *records,
 /* Largest difference of the joints' positions at two rows, except `but`. */
 double psdmp_steps_pose_apart(int n, const double *a, const double *b, int but);
 
-/* ---- steps_pairs.c ---- */
+/* ---- pairs.c ---- */
 
 /* A path and the same path back: row k of the record goes with row twice - k, first <= k < first + count. */
 typedef struct psdmp_steps_path {
@@ -187,7 +186,7 @@ psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_steps_records *records
 void psdmp_steps_path_pair(const psdmp_steps *s, const psdmp_steps_records *records, const psdmp_steps_path *path,
                            long index, psdmp_steps_pair *pair);
 
-/* ---- steps_span.c ---- */
+/* ---- span.c ---- */
 
 psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error); /* sets span */
 
@@ -204,7 +203,7 @@ psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_bas
 psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_base_arena *arena,
                                     psdmp_steps_parts *split, psdm_error *error);
 
-/* ---- steps_linear.c ---- */
+/* ---- linear.c ---- */
 
 /* Rows of each drive and block, [Y (l), i, rest, d rest / d friction (8)], as triangular factors: Kt i - rest = Y
  * theta. */

@@ -1,5 +1,5 @@
-/* csv_io.c: CSV with a header of names, from a file, standard input or the caller's source, row by row. What is
- * wrong is told with its place. */
+/* csv_io.c: CSV with a header of names, from a file, standard input or the caller's source, row by row. Errors give the
+ * place. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, fstat */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +14,12 @@
 
 struct psdm_csv {
   psdmp_base_arena arena;  /* names */
-  psdmp_table_lines lines; /* its buffer is owned */
+  psdmp_table_lines lines; /* the buffer is owned */
   int fd;                  /* owned when >= 0 */
   const char *file;
   const char **names; /* (columns) */
   int columns, line, header_line;
-  const psdmp_table_memory *memory; /* in place of text; NULL: text */
+  const psdmp_table_memory *memory; /* instead of text; NULL: text */
 };
 
 static ptrdiff_t read_fd(void *user, char *buffer, size_t size) {
@@ -64,7 +64,7 @@ static psdm_status next_data_line(psdm_csv *csv, char **line, size_t *length, ps
   }
 }
 
-/* A column name and where it stands. */
+/* A column name and its position. */
 typedef struct heading {
   const char *name;
   int index, column;
@@ -180,8 +180,8 @@ psdm_status psdmp_table_csv_row(psdm_csv *csv, psdmp_table_word word, void *user
   return PSDM_OK;
 }
 
-/* lines behind the header: those that are in the buffer, and as many more as the rest of the file has room for at
- * their length */
+/* estimated lines after the header: those in the buffer, and those that fit in the rest of the file at the same
+ * length */
 static double rows_about(const psdm_csv *csv) {
   const psdmp_table_lines *l = &csv->lines;
   struct stat info;

@@ -1,4 +1,4 @@
-/* lines.c: lines out of a buffer that is filled again and again, and fields out of lines. */
+/* lines.c: lines from a buffer that is refilled, and fields from lines. */
 #include "table/table.h"
 
 #include <limits.h>
@@ -6,7 +6,7 @@
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* counts and trims the line of *length bytes that begins at the unread part */
+/* counts and trims the line of *length bytes at the start of the unread part */
 static psdmp_table_line cut(psdmp_table_lines *s, bool ended, char **text, size_t *length) {
   char *from = s->buffer + s->begin;
   s->begin += *length + ended;
@@ -25,7 +25,7 @@ static psdmp_table_line cut(psdmp_table_lines *s, bool ended, char **text, size_
   return PSDMP_TABLE_LINE_TEXT;
 }
 
-/* makes room, then reads more behind what is there */
+/* makes room, then reads more at the end */
 static bool read_more(psdmp_table_lines *s) {
   size_t left = s->used - s->begin;
   memmove(s->buffer, s->buffer + s->begin, left);
@@ -39,7 +39,7 @@ static bool read_more(psdmp_table_lines *s) {
   return true;
 }
 
-/* drops the rest of a line that was too long */
+/* skips the rest of a line that was too long */
 static bool pass_over(psdmp_table_lines *s) {
   for (;;) {
     char *from = s->buffer + s->begin, *stop = memchr(from, '\n', s->used - s->begin);
@@ -74,7 +74,7 @@ psdmp_table_line psdmp_table_lines_next(psdmp_table_lines *s, char **text, size_
   }
 }
 
-/* where the field at from ends: at the separator, or at the end of the line */
+/* end of the field at from: at the separator, or at the end of the line */
 static char *field_end(char *from, char separator) {
   if (separator == ' ') return from + strcspn(from, " \t");
   char *stop = strchr(from, separator);
@@ -84,7 +84,7 @@ static char *field_end(char *from, char separator) {
 const char *psdmp_table_take_field(char **at, char separator, size_t *length) {
   char *from = *at;
   while (is_blank(*from) && (separator == ' ' || *from != separator)) from++;
-  /* quotes hold together what stands between them, where a field ends behind the second one */
+  /* quotes protect what is between them, if the field ends after the second one */
   char *quote = *from == '"' ? strchr(from + 1, '"') : NULL, *stop = field_end(quote ? quote + 1 : from, separator);
   char *behind = stop;
   while (separator == ' ' && is_blank(*behind)) behind++;

@@ -1,6 +1,6 @@
-/* mat_count_io.c: how many variables a MATLAB file holds, from the lengths alone. matio answers a damaged variable,
- * a short disk and a lack of memory as it answers the end of the file: only this count tells them apart. It also
- * allocates as many dimensions as a variable claims to have. */
+/* mat_count_io.c: counts the variables of a MATLAB file, from their lengths alone. matio reports a damaged variable, a
+ * short file and lack of memory like the end of the file: only this count tells them apart. It also allocates as many
+ * dimensions as a variable claims to have. */
 #define _POSIX_C_SOURCE 200809L /* fileno */
 #include <errno.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "table/table.h"
 
 enum { MI_MATRIX = 14, MI_COMPRESSED = 15, HEAD = 128, TAG = 8, WORDS4 = 5 };
-/* behind a variable's tag: flags with their tag, then the tag of the dimensions */
+/* after a variable's tag: flags with their tag, then the tag of the dimensions */
 enum { DIMENSIONS = 3 * TAG, MOST_DIMENSIONS = 64 };
 
 static uint32_t word(const unsigned char *at, bool big) {
@@ -22,7 +22,7 @@ static uint32_t word(const unsigned char *at, bool big) {
              : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
 }
 
-/* bytes behind the head of a variable of level 4: MOPT has byte order, type of the numbers and kind; -1: no such
+/* bytes after the head of a variable of level 4: MOPT has byte order, type of the numbers and kind; -1: not such a
  * head */
 static int64_t behind4(const unsigned char *head) {
   static const int sizes[] = {8, 4, 4, 2, 2, 1};
@@ -39,8 +39,8 @@ static int64_t behind5(const unsigned char *tag, bool big) {
   return type == MI_MATRIX || type == MI_COMPRESSED ? (int64_t)word(tag + 4, big) : -1;
 }
 
-/* the first bytes of a compressed variable without the tag that it has inside; those that cannot be had stay zero,
- * and matio finds out */
+/* the first bytes of a compressed variable without its inner tag; bytes that cannot be inflated stay zero, and matio
+ * reports the error */
 static void inflate_start(FILE *file, unsigned char *start) {
 #ifdef PSDM_HAVE_ZLIB
   unsigned char packed[256], plain[TAG + DIMENSIONS] = {0};
@@ -55,7 +55,7 @@ static void inflate_start(FILE *file, unsigned char *start) {
 #endif
 }
 
-/* dimensions that the variable at the file's position claims; a small element has up to four bytes of them in its
+/* number of dimensions of the variable at the file's position; a small element has up to four bytes of them in its
  * tag */
 static uint32_t dimensions5(FILE *file, uint32_t type, bool big) {
   unsigned char start[DIMENSIONS] = {0};
@@ -79,7 +79,7 @@ psdm_status psdmp_table_mat_count(const char *path, const char *shown, long *cou
   *count = 0;
   bool readable = file && fstat(fileno(file), &info) == 0;
   size_t got = readable ? fread(head, 1, sizeof head, file) : 0;
-  /* level 5 begins with text, level 4 with a number that has a zero byte */
+  /* level 5 starts with text, level 4 with a number that has a zero byte */
   bool four = memchr(head, 0, 4) != NULL, big = head[126] == 'M';
   int64_t at = four ? 0 : HEAD, step = four ? 4 * WORDS4 : TAG;
   int failure = readable && !ferror(file) ? 0 : errno ? errno : EIO;

@@ -1,10 +1,10 @@
-/* mat_write.c: MATLAB's file, level 5 (MathWorks, MAT-File Format, chapter 1): a header of 128 bytes, then one element
+/* mat_write.c: MATLAB files, level 5 (MathWorks, MAT-File Format, chapter 1): a header of 128 bytes, then one element
  * for each variable.
  *
  *   miMATRIX { array flags, dimensions, name, data }    or    miCOMPRESSED { zlib stream of that }
  *
- * Every part is a tag (type and bytes, both 32 bits) and its data, filled up to 8 bytes; up to 4 bytes are inside
- * the tag. Numbers are in the machine's own order, which the header tells. */
+ * Every part is a tag (type and bytes, both 32 bits) and its data, padded to 8 bytes; up to 4 bytes are inside the tag.
+ * Numbers are in the machine's byte order, which the header gives. */
 #include <string.h>
 
 #include "table/table.h"
@@ -20,7 +20,7 @@ enum { CLASS_CHAR = 4, CLASS_DOUBLE = 6 };
 void psdmp_table_mat_begin(psdm_output *out) {
   static const char words[] = "MATLAB 5.0 MAT-file, written by psdm";
   char head[TEXT + OFFSET];
-  const uint16_t version[2] = {0x0100, 0x4D49}; /* the second reads "IM" or "MI", by the machine's order */
+  const uint16_t version[2] = {0x0100, 0x4D49}; /* the second reads "IM" or "MI", depending on the byte order */
   memset(head, ' ', TEXT);
   memcpy(head, words, sizeof words - 1);
   memset(head + TEXT, 0, OFFSET);
@@ -28,13 +28,13 @@ void psdmp_table_mat_begin(psdm_output *out) {
   psdmp_base_output_bytes(out, version, sizeof version);
 }
 
-/* ---- where a variable goes: the file, or the compressor before it ---- */
+/* ---- destination of a variable: the file, or the compressor before it ---- */
 
 typedef struct sink {
   psdm_output *out;
   psdm_status status;
 #ifdef PSDM_HAVE_ZLIB
-  psdmp_base_arena arena; /* of what is compressed: its length comes first in the file */
+  psdmp_base_arena arena; /* for compressed data: its length comes first in the file */
   z_stream stream;
   struct piece {
     struct piece *next;
@@ -67,7 +67,7 @@ static void put(sink *s, const void *data, size_t length) {
 }
 
 static void *take(void *user, uInt items, uInt size) { return psdmp_base_arena_alloc_raw(user, (size_t)items * size); }
-static void give(void *user, void *memory) { (void)user, (void)memory; } /* with the arena */
+static void give(void *user, void *memory) { (void)user, (void)memory; } /* freed with the arena */
 
 static psdm_status start(sink *s) {
   s->stream.zalloc = take, s->stream.zfree = give, s->stream.opaque = &s->arena;

@@ -1,4 +1,4 @@
-/* matrix_io.c: a table of numbers as text, one row per line; what ends in .mat goes to matrix_mat_io.c. */
+/* matrix_io.c: a table of numbers as text, one row per line; .mat files go to matrix_mat_io.c. */
 #include "table/table.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 static const char BLANKS[] = " \t,;\r";
 
-/* numbers of one line appended to *value; -1 at the first word that is none, with *column its place */
+/* appends the numbers of one line to *value; -1 at the first word that is not a number, its place in *column */
 static int take_line(const char *line, double *value, int room, int *column) {
   int count = 0;
   for (const char *at = line;;) {
@@ -28,7 +28,7 @@ static psdm_status read_text(const char *path, psdmp_base_arena *arena, psdmp_ta
   if (status) return status;
   if (memchr(text, 0, length))
     return psdmp_base_fail(error, PSDM_E_PARSE, path, 0, 0, "a NUL byte; this is not a text file");
-  /* a number takes two characters at least */
+  /* a number takes at least two characters */
   m->value = psdmp_base_arena_alloc(arena, sizeof(double) * (length / 2 + 1));
   if (!m->value) return psdmp_base_no_memory(path, error);
   int line = 0, used = 0, column = 0;

@@ -15,7 +15,7 @@ static bool wanted(const char *name, const char *const *names) {
   return false;
 }
 
-/* after a failed read matio goes on with zeros in place of numbers: only errno tells */
+/* after a failed read matio continues with zeros instead of numbers: only errno tells */
 psdm_status psdmp_table_mat_data(void *file, void *variable) {
   matvar_t *var = variable;
   errno = 0;
@@ -25,8 +25,8 @@ psdm_status psdmp_table_mat_data(void *file, void *variable) {
   return failed ? PSDM_E_PARSE : PSDM_OK;
 }
 
-/* the variable of a wanted name, else the only real double matrix; NULL when there is none or no single one. seen:
- * variables, when all were asked for */
+/* the variable of a wanted name, else the only real double matrix; NULL when there is none or more than one. seen:
+ * variables, if all were visited */
 static matvar_t *choose(mat_t *file, const char *const *names, long *seen) {
   matvar_t *only = NULL, *var;
   int matrices = 0;
@@ -67,7 +67,7 @@ static psdm_status copy(const matvar_t *var, const char *path, psdmp_base_arena 
   return PSDM_OK;
 }
 
-/* matio allocates what the header claims */
+/* matio allocates as much as the header claims */
 static psdm_status check_size(const char *path, const matvar_t *var, psdm_error *error) {
   struct stat info;
   if (stat(path, &info)) return psdmp_table_mat_refused(path, errno, error);
@@ -81,7 +81,7 @@ psdm_status psdmp_table_matrix_read_mat(const char *path, const char *const *nam
   errno = 0;
   mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
   if (!file) return psdmp_table_mat_refused(path, errno, error);
-  long seen = 0, count = 0; /* of version 7.3, which is HDF5, none are counted */
+  long seen = 0, count = 0; /* in version 7.3, which is HDF5, none are counted */
   psdm_status status =
       Mat_GetVersion(file) != MAT_FT_MAT73 ? psdmp_table_mat_count(path, path, &count, error) : PSDM_OK;
   matvar_t *var = status ? NULL : choose(file, names, &seen);

@@ -1,4 +1,4 @@
-/* memory.h: tables of the caller's under names that stand where a file's may. Private to the library. */
+/* memory.h: the caller's tables, under names used instead of file names. Private to the library. */
 #ifndef PSDMP_TABLE_MEMORY_H
 #define PSDMP_TABLE_MEMORY_H
 
@@ -13,12 +13,12 @@ typedef struct psdmp_table_memory {
   double *values; /* (rows x columns) row-major */
 } psdmp_table_memory;
 
-/* Copies columns of rows numbers each, stride[k] apart, and fills path with the name under which every reader of
- * tables finds them until psdmp_table_drop. Threads may do all this at once. */
+/* Copies columns of `rows` numbers each, stride[k] apart, and fills path with the name by which every reader of tables
+ * finds them until psdmp_table_drop. Thread-safe. */
 psdm_status psdmp_table_put(const char *label, long rows, int columns, const char *const *names,
                             const double *const *column, const long *stride, char *path, size_t size,
                             psdm_error *error);
 void psdmp_table_drop(const char *path);
-const psdmp_table_memory *psdmp_table_find(const char *path); /* NULL: a file's name */
+const psdmp_table_memory *psdmp_table_find(const char *path); /* NULL: path is a file's */
 
 #endif

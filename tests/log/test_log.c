@@ -442,7 +442,7 @@ TEST(the_first_twenty_are_kept) {
   assert_null(psdm_log_fault(log, PSDM_FAULT_SHORT, -1, &line));
   assert_null(psdm_log_fault(log, PSDM_FAULTS, 0, &line));
   assert_null(psdm_fault_text(PSDM_FAULTS));
-  assert_string_equal(psdm_fault_text(PSDM_FAULT_BACK), "time that runs back: a new segment begins");
+  assert_string_equal(psdm_fault_text(PSDM_FAULT_BACK), "time that runs back: a new segment starts");
   assert_int_equal(psdm_log_read(log, 0, &rows, NULL), PSDM_E_ARGUMENT);
   psdm_error error;
   assert_int_equal(psdm_log_rewind(log, &error), PSDM_E_IO);

@@ -444,8 +444,8 @@ TEST(test_folder) {
 
 static void check_topics(const char *path) {
   char named[160];
-  assert_says(path, "two topics have all the joints, /joint_states and /joint_states_raw; say which behind the file's "
-                    "name, as in FILE:/joint_states");
+  assert_says(path, "two topics have all the joints, /joint_states and /joint_states_raw; name one after the file, as "
+                    "in FILE:/joint_states");
   snprintf(named, sizeof named, "%s:/joint_states_raw", path);
   assert_same(named, 0.001);
   snprintf(named, sizeof named, "%s:/nobody", path);

@@ -125,7 +125,7 @@ for n in 1 2 4; do
   ranks $n "${given[@]}" --estimator wls --log good.csv text.csv short.csv cut.csv.gz good.csv --json 2> words | grep -v '"seconds"' > "told$n"
   same told1 "told$n" "rows that are none on $n ranks"
 done
-grep -q "text.csv: line 1500: field 2 is 'x'" told1 && grep -q 'short.csv: line 3001: 2 fields' told1 && grep -q 'cut.csv.gz: line .*ends early' told1 || wrong "faults: $(cat told1)"
+grep -q "text.csv: line 1500: field 2 is 'x'" told1 && grep -q 'short.csv: line 3001: 2 fields' told1 && grep -q 'cut.csv.gz: line .*truncated' told1 || wrong "faults: $(cat told1)"
 echo "a bad file among good ones: the same words and the same exit code on 1, 2, 4 ranks"
 
 # ---- a killed rank, and the next run ----

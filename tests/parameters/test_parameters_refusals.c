@@ -118,7 +118,7 @@ static const edit oneshot_edits[] = {
     {"[[0, 3, 0, 0, 1", "[[0, 3, 0, 0, 0, 1", "the list has 11 numbers; 10 were expected", 12},
     {"drives: [0.4]", "drives: [.nan]", "a finite number was expected", 12},
     {"mx2: {value: 1.2}", "mx2: {value: 1.3}",
-     "theta and pi do not agree: mx2 is 1.3, and 1.2 by pi; without the key 'pi' theta is taken", 4},
+     "theta and pi do not agree: mx2 is 1.3, and 1.2 by pi; without the key 'pi' theta is used", 4},
     {"drives: [0.4]", "drives: [0.5]", "theta and pi do not agree: Ia2 is 0.4, and 0.5 by pi", 4},
 };
 

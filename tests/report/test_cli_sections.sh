@@ -131,7 +131,7 @@ for file in ["plan", "scale"]:
     p, s = load(file + ".json"), sections[f"Planned motion of lifter: {file}.json"]
     expect(near(fact(s, "duration"), p["seconds"], 5) and near(fact(s, "most of any limit"), 100 * p["limit_used"], 3), f"{file}: figures")
     for r, v in zip(table(s, "joint", "peak velocity"), p["peak_velocity"]): expect(near(r[1], v, 4), f"{file}: peaks {r}")
-    expect("How much of each limit is used" in plots(s) and "The limit that is nearest at each moment" in plots(s), f"{file}: plots")
+    expect("How much of each limit is used" in plots(s) and "The nearest limit at each time" in plots(s), f"{file}: plots")
 s = sections["Planned motion of lifter: plan.json"]
 expect("Speed along the path" in plots(s), "no speed along the path")
 # structure and modes

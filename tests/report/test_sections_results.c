@@ -222,7 +222,7 @@ TEST(test_whole_results) {
                                       "24.000",
                                       "At 777000 random positions",
                                       "12.345",
-                                      "3 samples break bounds",
+                                      "3 samples violate proven bounds",
                                       "\xC2\xB1 2.6 i",
                                       "unstable"};
   static const char *const plots[] = {"lift: measured and predicted force",
@@ -235,12 +235,12 @@ TEST(test_whole_results) {
                                       "Energy in the robot",
                                       "Reference less position",
                                       "Speed along the path",
-                                      "Rigorous bounds, and the extremes that were met",
+                                      "Rigorous bounds, and the extremes found",
                                       "Eigenvalues",
                                       "Condition number that each search found",
                                       "Singular values of the scaled regressor",
                                       "joint 1: torque with the load",
-                                      "The limit that is nearest at each moment"};
+                                      "The nearest limit at each time"};
   rng g = rng_start("test_whole_results");
   psdmp_base_arena arena = {0};
   psdmp_report_page page = {0};

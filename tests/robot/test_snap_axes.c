@@ -87,7 +87,7 @@ TEST(a_calibrated_kr6_is_a_kr6_again) {
   assert_int_equal(psdm_robot_notes(snapped), 1);
   assert_string_equal(
       psdm_robot_note(snapped, 0),
-      "5 axes were turned to be parallel or perpendicular to the one before, by 0.0002 rad at most (joint 'A2')");
+      "5 axes were made parallel or perpendicular to the one before, by at most 0.0002 rad (joint 'A2')");
   count(snapped, &functions, &parameters);
   assert_int_equal(functions, 6086);
   assert_int_equal(parameters, 36);
@@ -108,7 +108,7 @@ TEST(axes_beyond_the_angle_stay) {
   psdm_robot *off = parse(text, 0), *snapped = parse(text, 1e-3);
   assert_true(difference(off, snapped) == 0);
   assert_string_equal(psdm_robot_note(snapped, 0), "no axis is within 0.001 rad of parallel or perpendicular to the "
-                                                   "one before it, but for those that are so already");
+                                                   "one before it, apart from those that already are");
   psdm_robot_free(off);
   psdm_robot_free(snapped);
 }

@@ -37,7 +37,7 @@ refused "keeping some 3e+03 rows needs about" -- reduce "$kr6" --profile states.
 refused "keeping some 3e+03 rows needs about" -- analyze "$kr6" --path path.csv --ignore-extra --memory 2M
 refused "keeping some 3e+03 rows needs about" -- simulate "$kr6" --inverse --reference path.csv --time 3 --memory 1M
 refused "keeping some 3e+03 rows needs about" -- plan "$kr6" scale --trajectory path.csv --memory 1M
-refused "lqr: keeping gains at 2001 moments needs about" -- simulate "$kr6" --reference sines --amplitude 0.3 --control lqr --time 10 --memory 1M
+refused "lqr: keeping 2001 sets of gains needs about" -- simulate "$kr6" --reference sines --amplitude 0.3 --control lqr --time 10 --memory 1M
 refused "keeping 1e+06 rows needs about 352 MB" -- excite "$kr6" --periods 100 --rate 1000 --memory 300M --wall 60
 refused "the search needs about 1.9 GB" -- excite "$kr6" --harmonics 100 --memory 1G --wall 60
 refused "the program of the optimal motion needs about" -- plan "$kr6" time --from 0 --to 0.3 --velocity 2 --effort 200 --memory 2M --out motion.csv

@@ -118,9 +118,9 @@ sed 's/alpha: -pi\/2}/alpha: -1.5706}/' "$robots/kuka_kr6.yaml" > off.yaml
 run params off.yaml --snap-axes 1e-3
 expect_code 0 "params --snap-axes"
 expect_in out "kuka_kr6: 36 base parameters"
-expect_in err "2 axes were turned to be parallel or perpendicular to the one before, by 0.000196 rad at most (joint 'A"
+expect_in err "2 axes were made parallel or perpendicular to the one before, by at most 0.000196 rad (joint 'A"
 run params off.yaml --snap-axes "0.1 deg"
-expect_in err "2 axes were turned"
+expect_in err "2 axes were made"
 for angle in 0 -1 0.2 "9 deg" deg x; do
   run params off.yaml --snap-axes "$angle"
   expect_code 2 "--snap-axes $angle"

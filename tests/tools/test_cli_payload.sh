@@ -183,5 +183,5 @@ expect_code 0 "exchanged logs"
 expect_in out "the load does not explain the torques any better: is there a load, or are the logs with and without it swapped?"
 awk -F, -v OFS=, 'NR > 1 { for (k = 2; k <= NF; k++) if (tau[k]) $k *= 0.03 } NR == 1 { for (k = 1; k <= NF; k++) tau[k] = $k ~ /^tau/ } { print }' with.csv > unit.csv
 run payload kinematics.yaml --params params.yaml --log unit.csv
-expect_in out "of the torque is not met with the load: these logs and parameters are not of one robot, or not in one unit"
+expect_in out "of the torque is not explained with the load: logs and parameters are of different robots or in different units"
 finish

@@ -1,4 +1,4 @@
-/* cblas.h: stands for BLAS's header in a build without it; see own_priv.h. */
+/* cblas.h: replaces BLAS's header in a build without it; see own_priv.h. */
 #ifndef PSDMP_LINALG_OWN_CBLAS_H
 #define PSDMP_LINALG_OWN_CBLAS_H
 

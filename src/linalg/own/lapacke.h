@@ -1,4 +1,4 @@
-/* lapacke.h: stands for LAPACK's header in a build without it; see own_priv.h. */
+/* lapacke.h: replaces LAPACK's header in a build without it; see own_priv.h. */
 #ifndef PSDMP_LINALG_OWN_LAPACKE_H
 #define PSDMP_LINALG_OWN_LAPACKE_H
 

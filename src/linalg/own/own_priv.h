@@ -1,6 +1,6 @@
-/* own_priv.h: what the library uses of BLAS and LAPACK, for builds without them: unblocked, in the caller's memory, with
- * their arguments and answers. What the library does not use is not there. Orders, uplo and trans are numbers as in
- * cblas.h; an answer above zero is LAPACK's info. Private to the room. */
+/* own_priv.h: the functions of BLAS and LAPACK that the library uses, for builds without them: unblocked, in the
+ * caller's memory, with the same arguments and return codes. Orders, uplo and trans are numbers as in cblas.h; a
+ * positive return code is LAPACK's info. Private to the room. */
 #ifndef PSDMP_LINALG_OWN_PRIV_H
 #define PSDMP_LINALG_OWN_PRIV_H
 
@@ -53,7 +53,7 @@ int OWN(zgesvd)(int m, int n, double *A, int lda, double *s); /* values alone; c
 /* Cyclic Jacobi rotations. work: (n x n) for vectors, none without. */
 int OWN(dsyev)(int order, char job, char uplo, int n, double *A, int lda, double *w, double *work);
 int OWN(dsyev_heap)(int order, char job, char uplo, int n, double *A, int lda, double *w);
-/* Eigenvalues by shifted QR steps on a Hessenberg matrix (EISPACK's elmhes and hqr). A is spoilt. */
+/* Eigenvalues by shifted QR steps on a Hessenberg matrix (EISPACK's elmhes and hqr). A is overwritten. */
 int OWN(dgeev)(int n, double *A, int lda, double *re, double *im);
 
 #endif

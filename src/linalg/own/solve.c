@@ -1,14 +1,14 @@
-/* solve.c: QR by Householder's reflections, LU with row pivoting, triangles. Golub and Van Loan, "Matrix Computations",
- * chapters 3 to 5. Matrices are by columns. */
+/* solve.c: QR by Householder reflections, LU with row pivoting, triangles. Golub and Van Loan, "Matrix Computations",
+ * chapters 3 to 5. Matrices are column-major. */
 #include <math.h>
 
 #include "cblas.h"
 
-/* the reflection that leaves of (head, v) the head alone; v becomes its vector, whose head is 1. Returns tau. */
+/* the reflection that maps (head, v) to head alone; v becomes its vector, whose head is 1. Returns tau. */
 static double reflect(int n, double *head, double *v) {
   double rest = OWN(dnrm2)(n, v, 1), alpha = *head, lift = fmax(fabs(alpha), rest) < 1e-290 ? 0x1p600 : 1;
   if (!(rest > 0)) return 0;
-  alpha *= lift; /* numbers without all their digits, or whose inverse is infinite */
+  alpha *= lift; /* denormal numbers, or whose inverse is infinite */
   OWN(dscal)(n, lift, v, 1);
   double length = -copysign(hypot(alpha, lift * rest), alpha);
   OWN(dscal)(n, 1 / (alpha - length), v, 1);
@@ -105,7 +105,7 @@ static int eliminate(int n, int kl, int ku, double *A, long di, long dj, int *pi
   return info;
 }
 
-/* B <- A^-1 B from it; A has `up` diagonals above the main one */
+/* B <- A^-1 B from its factors; A has `up` diagonals above the main one */
 static void back(int n, int kl, int up, const double *A, long di, long dj, const int *pivot, double *b) {
   for (int k = 0; k < n; k++) {
     swap(1, b + k, 1, b + pivot[k] - 1, 1);
@@ -134,7 +134,7 @@ int OWN(dgesv)(int order, int n, int sides, double *A, int lda, int *pivot, doub
   return info ? info : OWN(dgetrs)(order, 'N', n, sides, A, lda, pivot, B, ldb);
 }
 
-/* entry (i, j) of the band is A[kl + ku + i - j + j lda]; kl rows above it take what the pivots bring */
+/* entry (i, j) of the band is A[kl + ku + i - j + j lda]; kl rows above it hold fill-in of the pivots */
 int OWN(dgbsv)(int order, int n, int kl, int ku, int sides, double *A, int lda, int *pivot, double *B, int ldb) {
   (void)order;
   double *entry = A + kl + ku;
@@ -145,7 +145,7 @@ int OWN(dgbsv)(int order, int n, int kl, int ku, int sides, double *A, int lda, 
   return info;
 }
 
-/* the first zero of a diagonal, from 1; 0: none */
+/* the first zero of a diagonal, counted from 1; 0: none */
 static int first_zero(int n, const double *A, int lda) {
   for (long k = 0; k < n; k++)
     if (A[k * lda + k] == 0) return (int)k + 1;

@@ -7,7 +7,7 @@
 #include "cblas.h"
 #include "lapacke.h"
 
-enum { SWEEPS = 60 }; /* each squares what is left of the angles; eight are usual */
+enum { SWEEPS = 60 }; /* each squares the remaining angles; eight are usual */
 
 /* (x, y) <- (c x - s y, s x + c y) */
 static void rotate(long n, double *x, double *y, long step, double c, double s) {
@@ -48,7 +48,7 @@ static void exchange(int m, int n, double *A, long r, long c, double *V, long vr
   if (V) rotate(n, V + p * vc, V + q * vc, vr, 0, -1);
 }
 
-/* A V with orthogonal columns, longest first; V (n x n, nullable) begins as it is. False: no convergence */
+/* A V with orthogonal columns, longest first; V (n x n, nullable) accumulates the rotations. False: no convergence */
 static bool orthogonalize(int m, int n, double *A, long r, long c, double *V, long vr, long vc) {
   double total = 0, small = 4 * DBL_EPSILON * sqrt(m);
   bool turned = true;
@@ -61,7 +61,7 @@ static bool orthogonalize(int m, int n, double *A, long r, long c, double *V, lo
         double *x = A + p * c, *y = A + q * c, a = OWN(ddot)(m, x, (int)r, x, (int)r),
                b = OWN(ddot)(m, y, (int)r, y, (int)r), g = OWN(ddot)(m, x, (int)r, y, (int)r), cosine, sine;
         if (b > a) exchange(m, n, A, r, c, V, vr, vc, p, q);
-        /* what is left of a column that depends on the others is rounding */
+        /* the remainder of a column that depends on the others is rounding */
         if (fabs(g) <= small * sqrt(a * b) || fmin(a, b) <= DBL_EPSILON * DBL_EPSILON * total / 4) continue;
         angle(fmax(a, b), fmin(a, b), b > a ? -g : g, &cosine, &sine);
         rotate(m, x, y, r, cosine, sine);
@@ -72,7 +72,7 @@ static bool orthogonalize(int m, int n, double *A, long r, long c, double *V, lo
   return !turned;
 }
 
-/* column k of A as a unit vector that is orthogonal to those before it, from whichever axis has enough left */
+/* column k of A as a unit vector orthogonal to those before it, from any axis with a large enough remainder */
 static void complete(int m, double *A, long r, long c, int k) {
   double left = 0;
   for (long axis = 0; axis < m && left * left * 2 * m < m - k; axis++) {

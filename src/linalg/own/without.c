@@ -1,4 +1,4 @@
-/* without.c: what a build without LAPACK does not have: threads of BLAS, its buffer, and Riccati's equation. */
+/* without.c: stubs for a build without LAPACK: threads of BLAS, its buffer, and Riccati equations. */
 #include "linalg/linalg.h"
 
 #include "lapacke.h"

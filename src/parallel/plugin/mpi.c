@@ -10,7 +10,7 @@
 enum { TAG = 1 };
 static const size_t PIECE = (size_t)1 << 30; /* bytes of a message: MPI counts them in an int */
 
-/* Waiting may take hours while another rank works: it does not burn a processor, and hardly adds to what takes a
+/* Waiting may take hours while another rank works: sleeps without using the processor, and hardly delays work of a
  * millisecond. */
 static bool wait_for(MPI_Request *request) {
   long pause = 1000;
@@ -62,7 +62,7 @@ static void finish(void *self) {
   MPI_Finalize();
 }
 
-/* the first words of what it says of itself: "Open MPI v4.1.4, package: ...", "MPICH Version:\t4.0.2\n..." */
+/* the first words of its self-description: "Open MPI v4.1.4, package: ...", "MPICH Version:\t4.0.2\n..." */
 static void library(char *text, size_t size) {
   char whole[MPI_MAX_LIBRARY_VERSION_STRING];
   int length;
@@ -72,14 +72,13 @@ static void library(char *text, size_t size) {
   snprintf(text, size, "%s", whole);
 }
 
-/* MPI ends all processes when one cannot be reached any more, unless the program has told it otherwise: the
- * functions above fail in such programs only. What they are asked for comes from the thread that began, so that any
- * level of threads will do. */
+/* By default MPI ends all processes when one is unreachable; only in programs that changed this do the functions above
+ * fail. They are called by the thread that initialised MPI, so that any thread level suffices. */
 static bool begin(psdm_ranks *ranks) {
   int given, begun;
   if (MPI_Initialized(&begun)) return false;
   if (!begun && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given)) return false;
-  /* what the program began it ends */
+  /* only finalise what was initialised here */
   *ranks = (psdm_ranks){.broadcast = broadcast, .send = send, .receive = receive, .finish = begun ? NULL : finish};
   return !MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank) && !MPI_Comm_size(MPI_COMM_WORLD, &ranks->size);
 }

@@ -15,7 +15,7 @@ typedef struct job {
   int iterations;
 } job;
 
-/* MUMPS keeps state of its own: one program at a time */
+/* MUMPS has global state: one program at a time */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 static Bool objective(int n, double *x, Bool fresh, double *f, void *user) {
@@ -68,7 +68,7 @@ static Bool progress(int mode, int iteration, double f, double infeasible, doubl
   return !j->stopped;
 }
 
-/* IPOPT writes to nothing and reads no file of options */
+/* IPOPT prints nothing and reads no options file */
 static bool set_options(IpoptProblem ipopt, const psdmp_plan_solver_problem *p) {
   return AddIpoptStrOption(ipopt, "sb", "yes") && AddIpoptIntOption(ipopt, "print_level", 0) &&
          AddIpoptStrOption(ipopt, "option_file_name", "") && AddIpoptNumOption(ipopt, "tol", p->tolerance) &&
@@ -81,9 +81,9 @@ static const char *words(enum ApplicationReturnStatus status) {
     enum ApplicationReturnStatus status;
     const char *text;
   } table[] = {{Solve_Succeeded, "solved"},
-               {Solved_To_Acceptable_Level, "solved, less exactly than was asked for"},
+               {Solved_To_Acceptable_Level, "solved, less accurately than requested"},
                {Infeasible_Problem_Detected,
-                "no motion within the limits was found: it seems that there is none near the beginning"},
+                "no motion within the limits was found: there seems to be none near the initial guess"},
                {Search_Direction_Becomes_Too_Small, "the steps became too small"},
                {Diverging_Iterates, "the iterates diverge"},
                {User_Requested_Stop, "stopped"},
@@ -109,8 +109,8 @@ static void take_answer(const job *j, enum ApplicationReturnStatus status, doubl
   snprintf(answer->words, sizeof answer->words, "IPOPT: %s", words(status));
 }
 
-/* IPOPT is C++, and MUMPS Fortran: without memory they end the program. So it is asked for before them: their
- * matrices and a margin. */
+/* IPOPT is C++, and MUMPS Fortran: they end the program when out of memory. So test the memory first: their matrices
+ * and a margin. */
 static bool has_room(const psdmp_plan_solver_problem *p) {
   void *volatile room =
       malloc(PSDMP_PLAN_SOLVER_MARGIN +
@@ -132,7 +132,7 @@ static psdm_status solve(const psdmp_plan_solver_problem *p, double *x, psdmp_pl
                                         : ipopt ? Invalid_Option
                                                 : Invalid_Problem_Definition;
   take_answer(&j, status, f, answer);
-  /* without memory its destructors throw without end: better to lose it */
+  /* when out of memory its destructors throw endlessly: leak it instead */
   if (ipopt && status != Insufficient_Memory) FreeIpoptProblem(ipopt);
   pthread_mutex_unlock(&one_at_a_time);
   return set ? status == Insufficient_Memory ? PSDM_E_MEMORY : PSDM_OK : PSDM_E_ARGUMENT;
