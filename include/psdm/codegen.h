@@ -10,11 +10,14 @@
 #define PSDM_CODEGEN_H
 
 #include "psdm/expr.h"
+#include "psdm/friction.h"
 #include "psdm/model.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct psdm_parameters;
 
 /* id, name, help */
 #define PSDM_CODE_FUNCTION_LIST(X)                                                                                  \
@@ -29,7 +32,9 @@ extern "C" {
   X(POSE, "pose", "x y z and the rotation, row-major, of a link in the base frame: q -> X")                         \
   X(LINEARIZE_INVERSE, "linearize_inverse", "derivatives of inverse, row-major: q qd qdd -> dtau_dq dtau_dqd M")    \
   X(LINEARIZE_FORWARD, "linearize_forward", "derivatives of forward, row-major: q qd tau -> dqdd_dq dqdd_dqd Minv") \
-  X(INVERSE_MASS, "inverse_mass", "inverse of the mass matrix, full, row-major: q -> Minv")
+  X(INVERSE_MASS, "inverse_mass", "inverse of the mass matrix, full, row-major: q -> Minv")                         \
+  X(FRICTION, "friction", "friction torques: q qd -> tau (with what they depend on beside: qdd, z)")                \
+  X(FRICTION_STEP, "friction_step", "what friction remembers, one row later: dt q0 qd0 q qd z -> z_next")
 
 typedef enum psdm_code_function {
 #define PSDM_CODE_FUNCTION_ENUM(id, name, help) PSDM_CODE_##id,
@@ -37,6 +42,9 @@ typedef enum psdm_code_function {
 #undef PSDM_CODE_FUNCTION_ENUM
       PSDM_CODE_FUNCTIONS
 } psdm_code_function;
+
+/* Functions, as bits, that need no friction. */
+#define PSDM_CODE_RIGID ((1u << PSDM_CODE_FRICTION) - 1)
 
 /* Extra files that let other programs load the functions. id, name, help */
 #define PSDM_CODE_WRAP_LIST(X)                                                                              \
@@ -83,7 +91,13 @@ typedef struct psdm_code_options {
   void *progress_user;
   const char *prefix;  /* NULL: the robot's name as a C identifier */
   const char *command; /* command line for the banner, nullable */
-  unsigned long long reserved[8];
+  /* Friction of the robot's joints in inverse, bias, forward, the linearizations and, as further columns, in the
+   * regressor. LuGre: they take its bristles' deflections z (n), which the function friction_step moves on. */
+  psdm_friction_kind friction;
+  /* friction of the drives as these have it (psdm_predictor), in place of the joints' own; nullable. They must outlive
+   * the code */
+  const struct psdm_parameters *parameters;
+  unsigned long long reserved[6];
 } psdm_code_options;
 
 typedef struct psdm_code psdm_code;

@@ -98,7 +98,7 @@ const char *const psdmp_emit_block_names[PSDMP_CODEGEN_IN_COUNT] = {
 
 bool psdmp_emit_block_shared(psdmp_codegen_block block) {
   return block == PSDMP_CODEGEN_IN_THETA || block == PSDMP_CODEGEN_IN_GRAVITY || block == PSDMP_CODEGEN_IN_PAYLOAD ||
-         block == PSDMP_CODEGEN_IN_WRENCH;
+         block == PSDMP_CODEGEN_IN_WRENCH || block == PSDMP_CODEGEN_IN_DT;
 }
 
 void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p) {

@@ -14,7 +14,7 @@
 static const char pendulum[] =
     "name: one\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.4, alpha: 0.3}\nlinks:\n  - {mass: "
     "2, com: [0.1, 0.2, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
-enum { ALL = (1u << PSDM_CODE_FUNCTIONS) - 1 };
+enum { ALL = PSDM_CODE_RIGID };
 
 typedef struct job {
   const psdm_robot *robot;
