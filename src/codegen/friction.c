@@ -2,7 +2,12 @@
  *
  * The rigid part of a function is built and made small as if there were no friction. Then torques get friction added;
  * accelerations get tau less friction in the place of tau; derivatives get friction's own, by differentiating its nodes.
- * Drives see their joints through x = T q; their torques reach the joints by T^T. */
+ * Drives see their joints through x = T q; their torques reach the joints by T^T.
+ *
+ * Friction that depends on the load asks for accelerations that it depends on itself. Drive by drive it is u = a + b |f|
+ * + c f^2, f = y + d, where y is the rigid torque and d what the torque that loads differs from it by. With d known, y +
+ * u = T^-T tau is solved in closed form; d, which is small, follows from the accelerations: a few rounds, whose error
+ * is part of what is checked. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +15,7 @@
 #include "codegen/friction_priv.h"
 #include "psdm/parameters.h"
 
-enum { JOINTS = PSDMP_CODEGEN_CODE_JOINTS };
+enum { JOINTS = PSDMP_CODEGEN_CODE_JOINTS, ROUNDS = 8 };
 
 typedef psdmp_codegen_friction friction;
 
@@ -187,6 +192,7 @@ typedef struct tracer {
   psdm_ref x[JOINTS], v[JOINTS], f[JOINTS]; /* of the drives: positions, speeds, what loads them */
   psdm_ref *z;                              /* (states) */
   int next;                                 /* of z */
+  psdm_ref load[JOINTS];                    /* rigid torques of the joints that load them */
   psdm_ref F[JOINTS];                       /* joint torques */
 } tracer;
 
@@ -239,24 +245,29 @@ static psdm_status import(psdm_graph *from, const psdm_ref *outputs, int count, 
   return PSDM_OK;
 }
 
-/* rigid torques of the robot that loads them, under the program's own payload, wrench and gravity; at zero acceleration
- * where it has none */
-static psdm_status trace_load(tracer *t, bool accelerated, psdm_error *error) {
+/* n outputs of another function of a robot, under the program's own payload, wrench and gravity */
+static psdm_status trace_beside(tracer *t, const psdm_robot *robot, bool theta, psdm_code_function f, psdm_ref *out,
+                                psdm_error *error) {
   const int *length = t->p->length;
   psdm_code_options o = t->code->options;
   psdmp_codegen_program rigid = {0};
-  psdm_ref joint[JOINTS];
-  o.theta_argument = false;
+  o.theta_argument = o.theta_argument && theta;
   o.gravity_argument = length[PSDMP_CODEGEN_IN_GRAVITY] > 0;
   o.payload_argument = length[PSDMP_CODEGEN_IN_PAYLOAD] > 0;
   o.wrench_argument = length[PSDMP_CODEGEN_IN_WRENCH] > 0;
-  psdm_status status =
-      psdmp_codegen_build_recursive(t->k->loaded, t->code->model, NULL, &o,
-                                    accelerated ? PSDM_CODE_INVERSE : PSDM_CODE_BIAS, false, t->arena, &rigid, error);
+  psdm_status status = psdmp_codegen_build_recursive(robot, t->code->model, theta ? t->code->theta : NULL, &o, f, false,
+                                                     t->arena, &rigid, error);
   if (!status) status = psdm_graph_factor(rigid.graph, rigid.output, rigid.outputs);
-  if (!status) status = import(rigid.graph, rigid.output, t->n, t->arena, t->g, joint);
-  if (!status) apply(t->g, t->n, t->k->load, joint, t->f);
+  if (!status) status = import(rigid.graph, rigid.output, t->n, t->arena, t->g, out);
   psdm_graph_free(rigid.graph);
+  return status;
+}
+
+/* at zero acceleration where the function has none */
+static psdm_status trace_load(tracer *t, psdm_error *error) {
+  psdm_status status = trace_beside(
+      t, t->k->loaded, false, t->p->function == PSDM_CODE_BIAS ? PSDM_CODE_BIAS : PSDM_CODE_INVERSE, t->load, error);
+  if (!status) apply(t->g, t->n, t->k->load, t->load, t->f);
   return status;
 }
 
@@ -276,7 +287,7 @@ static psdm_status look_at_motion(tracer *t) {
 
 static psdm_status look(tracer *t, psdm_error *error) {
   psdm_status status = look_at_motion(t);
-  return !status && t->k->drag.loaded ? trace_load(t, t->p->length[PSDMP_CODEGEN_IN_QDD] > 0, error) : status;
+  return !status && t->k->drag.loaded ? trace_load(t, error) : status;
 }
 
 /* ---- into the outputs ---- */
@@ -286,16 +297,90 @@ static void add_torques(tracer *t) {
   for (int i = 0; i < t->n; i++) t->p->output[i] = ADD(t->p->output[i], t->F[i]);
 }
 
+/* by in the place of a block */
+static psdm_status replace(tracer *t, psdmp_codegen_block block, const psdm_ref *by, psdm_ref *outputs, size_t count) {
+  int inputs[JOINTS];
+  for (int i = 0; i < t->n; i++) inputs[i] = (int)block * PSDMP_CODEGEN_BLOCK + i;
+  return psdm_graph_substitute(t->g, inputs, by, (size_t)t->n, outputs, count);
+}
+
 /* tau less friction in the place of tau */
 static psdm_status drive_less(tracer *t, psdm_ref *outputs, size_t count) {
   psdm_graph *g = t->g;
-  int inputs[JOINTS];
   psdm_ref by[JOINTS];
+  for (int i = 0; i < t->n; i++) by[i] = SUB(argument(g, PSDMP_CODEGEN_IN_TAU, i), t->F[i]);
+  return replace(t, PSDMP_CODEGEN_IN_TAU, by, outputs, count);
+}
+
+/* ---- accelerations under friction that depends on them ---- */
+
+/* a, b, c of u = a + b |f| + c f^2 of each drive */
+static void coefficients(tracer *t, psdm_ref c[3][JOINTS]) {
+  const psdm_parameters *p = t->k->drag.p;
+  psdm_graph *g = t->g;
+  t->next = 0;
   for (int i = 0; i < t->n; i++) {
-    inputs[i] = PSDMP_CODEGEN_IN_TAU * PSDMP_CODEGEN_BLOCK + i;
-    by[i] = SUB(psdm_graph_input(g, inputs[i]), t->F[i]);
+    for (int m = 0; m < 3; m++) c[m][i] = NUM(0);
+    for (int k = 0; k < p->columns[i]; k++) {
+      const psdm_column *own = &p->column[i][k];
+      psdm_ref z = own->kind == PSDM_COLUMN_STOP ? remembered(t) : PSDM_REF_NONE;
+      psdm_ref value = MUL(NUM(own->gain), plain_column(g, own, t->x[i], t->v[i], z));
+      c[own->load][i] = ADD(c[own->load][i], value);
+    }
   }
-  return psdm_graph_substitute(g, inputs, by, (size_t)t->n, outputs, count);
+}
+
+/* w of w + b |w| + c w^2 = r: with s the sign of r, 2 r / (1 + s b + sqrt((1 + s b)^2 + 4 c r)) */
+static psdm_ref balance(psdm_graph *g, psdm_ref b, psdm_ref c, psdm_ref r) {
+  psdm_ref first = ADD(NUM(1), MUL(psdm_graph_sign(g, r), b)), four = MUL(NUM(4), MUL(c, r));
+  double value;
+  if (psdm_graph_is_const(g, c, &value) && value == 0) return MUL(r, psdm_graph_recip(g, first));
+  psdm_ref root = psdm_graph_sqrt(g, ADD(MUL(first, first), four));
+  return MUL(ADD(r, r), psdm_graph_recip(g, ADD(first, root)));
+}
+
+/* whether the torque that loads the drives is the rigid torque itself */
+static bool same_load(const tracer *t) {
+  const psdm_code *code = t->code;
+  const psdm_robot *r = code->robot;
+  if (code->options.theta_argument || code->given || psdm_robot_ready(r, NULL)) return false;
+  for (int k = 0; k < 10 * r->bodies; k++)
+    if (r->pi[k] != t->k->pi[k]) return false;
+  for (int d = 0; d < r->drives; d++)
+    if (r->drive[d].inertia != t->k->pi[10 * r->bodies + d]) return false;
+  return true;
+}
+
+/* forward: rigid accelerations by tau. What the rigid torque is, and the accelerations that go with it */
+static psdm_status solve_loaded(tracer *t, const psdm_ref *forward, psdm_ref *torque, psdm_ref *qdd) {
+  psdm_graph *g = t->g;
+  int n = t->n, rounds = same_load(t) ? 1 : ROUNDS;
+  psdm_ref c[3][JOINTS], given[JOINTS] = {0}, drive[JOINTS], d[JOINTS], y[JOINTS], load[JOINTS], f[JOINTS];
+  psdm_status status = PSDM_OK;
+  coefficients(t, c);
+  arguments(g, PSDMP_CODEGEN_IN_TAU, n, given);
+  apply(g, n, t->k->load, given, drive);
+  for (int i = 0; i < n; i++) d[i] = NUM(0);
+  for (int round = 0; round < rounds && !status; round++) {
+    for (int i = 0; i < n; i++) y[i] = SUB(balance(g, c[1][i], c[2][i], ADD(SUB(drive[i], c[0][i]), d[i])), d[i]);
+    apply(g, n, t->k->joint, y, torque);
+    memcpy(qdd, forward, (size_t)n * sizeof *qdd);
+    status = replace(t, PSDMP_CODEGEN_IN_TAU, torque, qdd, (size_t)n);
+    if (status || round + 1 == rounds) break;
+    memcpy(load, t->load, (size_t)n * sizeof *load);
+    status = replace(t, PSDMP_CODEGEN_IN_QDD, qdd, load, (size_t)n);
+    apply(g, n, t->k->load, load, f);
+    for (int i = 0; i < n; i++) d[i] = SUB(f[i], y[i]);
+  }
+  return status;
+}
+
+static psdm_status forward(tracer *t) {
+  psdm_ref torque[JOINTS], qdd[JOINTS];
+  if (!t->k->loaded) return drive_less(t, t->p->output, t->p->outputs);
+  psdm_status status = solve_loaded(t, t->p->output, torque, qdd);
+  if (!status) memcpy(t->p->output, qdd, (size_t)t->n * sizeof *qdd);
+  return status;
 }
 
 /* a row of the regressor gets the columns of friction in front of those of the drives' inertias */
@@ -373,21 +458,75 @@ static psdm_status linearize_inverse(tracer *t) {
   return status;
 }
 
-static psdm_status linearize_forward(tracer *t) {
+/* rows of dtau/dq and dtau/dqd side by side */
+static void add_rows(tracer *t, const psdm_ref *by) {
+  psdm_graph *g = t->g;
+  int n = t->n, nn = n * n;
+  for (int i = 0; i < 2 * nn && t->p->inner; i++) {
+    psdm_ref *to = &t->p->inner[nn + i % nn / n * 2 * n + i % n + (i < nn ? 0 : n)];
+    *to = ADD(*to, by[i]);
+  }
+}
+
+/* X = A^-1 X in place, X with so many columns; A stays near the identity, so that no pivots are looked for */
+static void eliminate(psdm_graph *g, int n, psdm_ref *A, psdm_ref *X, int columns) {
+  for (int k = 0; k < n; k++) {
+    psdm_ref inverse = psdm_graph_recip(g, A[k * n + k]);
+    for (int j = k + 1; j < n; j++) A[k * n + j] = MUL(A[k * n + j], inverse);
+    for (int j = 0; j < columns; j++) X[k * columns + j] = MUL(X[k * columns + j], inverse);
+    for (int i = 0; i < n; i++) {
+      if (i == k) continue;
+      for (int j = k + 1; j < n; j++) A[i * n + j] = SUB(A[i * n + j], MUL(A[i * n + k], A[k * n + j]));
+      for (int j = 0; j < columns; j++)
+        X[i * columns + j] = SUB(X[i * columns + j], MUL(A[i * n + k], X[k * columns + j]));
+    }
+  }
+}
+
+/* dqdd = -(M + dF/dqdd)^-1 (dtau + dF), all at the accelerations that friction leaves; the inverse is (1 + M^-1
+ * dF/dqdd)^-1 M^-1 */
+static psdm_status linearize_loaded(tracer *t, psdm_ref *by, psdm_error *error) {
+  psdmp_codegen_program *p = t->p;
+  psdm_graph *g = t->g;
+  int n = t->n, nn = n * n;
+  psdm_ref rigid[JOINTS], torque[JOINTS], qdd[JOINTS], *A = by + 3 * nn;
+  psdm_status status = trace_beside(t, t->code->robot, true, PSDM_CODE_FORWARD, rigid, error);
+  if (!status) status = solve_loaded(t, rigid, torque, qdd);
+  if (!status) status = replace(t, PSDMP_CODEGEN_IN_QDD, qdd, by, (size_t)(3 * nn));
+  if (!status) status = replace(t, PSDMP_CODEGEN_IN_TAU, torque, p->output, p->outputs);
+  if (!status && p->inner) status = replace(t, PSDMP_CODEGEN_IN_TAU, torque, p->inner, p->outputs);
+  if (status) return status;
+  p->early = p->late = NULL; /* the inverse is no longer symmetric, as two stages want it */
+  for (int m = 0; m < 2; m++) less_product(g, n, p->output + 2 * nn, by + m * nn, p->output + m * nn);
+  add_rows(t, by);
+  psdm_ref *all = PSDMP_BASE_NEW(t->arena, 3 * nn, psdm_ref);
+  if (!all) return PSDM_E_MEMORY;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      A[i * n + j] = NUM(i == j);
+      for (int k = 0; k < n; k++)
+        A[i * n + j] = ADD(A[i * n + j], MUL(p->output[2 * nn + i * n + k], by[2 * nn + k * n + j]));
+      for (int m = 0; m < 3; m++) all[i * 3 * n + m * n + j] = p->output[m * nn + i * n + j];
+    }
+  eliminate(g, n, A, all, 3 * n);
+  for (int i = 0; i < 3 * nn; i++) p->output[i % (3 * n) / n * nn + i / (3 * n) * n + i % n] = all[i];
+  if (p->inner) memcpy(p->inner, p->output + 2 * nn, (size_t)nn * sizeof *p->inner);
+  return PSDM_OK;
+}
+
+static psdm_status linearize_forward(tracer *t, psdm_error *error) {
   psdmp_codegen_program *p = t->p;
   int n = t->n, nn = n * n;
   psdm_graph *g = t->g;
   psdm_ref *by = PSDMP_BASE_NEW(t->arena, 4 * nn, psdm_ref), *Minv = by + 3 * nn;
   psdm_status status = by ? slopes(t, by) : PSDM_E_MEMORY;
+  if (!status && t->k->loaded) return linearize_loaded(t, by, error);
   if (!status) status = drive_less(t, p->output, p->outputs);
   if (!status && p->inner) status = drive_less(t, p->inner, p->outputs);
   if (!status && p->early) status = drive_less(t, p->early, (size_t)psdmp_codegen_stage_values(n));
   if (status) return status;
   for (int m = 0; m < 2; m++) less_product(g, n, p->output + 2 * nn, by + m * nn, p->output + m * nn);
-  for (int i = 0; i < 2 * nn && p->inner; i++) { /* rows side by side */
-    psdm_ref *to = &p->inner[nn + i % nn / n * 2 * n + i % n + (i < nn ? 0 : n)];
-    *to = ADD(*to, by[i]);
-  }
+  add_rows(t, by);
   if (!p->early) return PSDM_OK;
   given_inverse(g, n, Minv);
   for (int m = 0; m < 2; m++) less_product(g, n, Minv, by + m * nn, p->late + m * nn);
@@ -403,9 +542,9 @@ static psdm_status add(tracer *t, psdm_error *error) {
   if (p->function == PSDM_CODE_REGRESSOR) return widen(t);
   trace_torques(t);
   switch (p->function) {
-    case PSDM_CODE_FORWARD: return drive_less(t, p->output, p->outputs);
+    case PSDM_CODE_FORWARD: return forward(t);
     case PSDM_CODE_LINEARIZE_INVERSE: return linearize_inverse(t);
-    case PSDM_CODE_LINEARIZE_FORWARD: return linearize_forward(t);
+    case PSDM_CODE_LINEARIZE_FORWARD: return linearize_forward(t, error);
     default: add_torques(t); return PSDM_OK;
   }
 }
@@ -438,9 +577,7 @@ static psdm_status finish(tracer *t, psdm_status status, psdm_error *error) {
   if (p->function != PSDM_CODE_FRICTION_STEP) p->length[PSDMP_CODEGEN_IN_Z] = t->k->drag.states;
   if (!status) status = psdm_graph_status(t->g);
   if (!status) status = psdm_graph_cost(t->g, p->output, p->outputs, &p->cost);
-  return status ? psdmp_base_fail(error, status, t->code->robot->file, 0, 0, "%s while adding friction to '%s'",
-                                  psdm_status_text(status), p->name)
-                : PSDM_OK;
+  return status == PSDM_E_MEMORY ? psdmp_base_no_memory(t->code->robot->file, error) : status; /* others are told */
 }
 
 static tracer tracer_of(psdm_code *code, psdmp_codegen_program *p) {
