@@ -10,7 +10,8 @@
   X(text, out, "-", "FILE", "output CSV, replaced only when complete; - is standard output")                      \
   X(flag, standard, "", "",                                                                                       \
     "regressor for the standard parameters (10 per link, then the drive inertias), not the base ones")            \
-  X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it; linearizations)")     \
+  X(flag, friction, "", "",                                                                                       \
+    "add the robot's friction (inverse, bias; forward subtracts it; linearizations; columns of a regressor)")     \
   X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")                 \
   X(text, link, "", "NAME", "link or joint for jacobian and pose (default: the tip of the longest moving chain)") \
   X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ",                                                                   \
@@ -179,8 +180,9 @@ static int set_options(job *j) {
   j->options.friction = j->set.friction;
   j->options.motor = j->set.motor;
   if (j->set.motor && !torque) return tool_usage("eval", "--motor needs inverse, bias or gravity");
-  if (j->set.friction && f != PSDM_F_INVERSE && f != PSDM_F_BIAS && f != PSDM_F_FORWARD && !linearizes(f))
-    return tool_usage("eval", "--friction needs inverse, bias, forward or a linearization");
+  if (j->set.friction && f != PSDM_F_INVERSE && f != PSDM_F_BIAS && f != PSDM_F_FORWARD && f != PSDM_F_REGRESSOR &&
+      !linearizes(f))
+    return tool_usage("eval", "--friction needs inverse, bias, forward, regressor or a linearization");
   if (j->set.link) {
     int joint, code = find_link(j->robot, j->set.link, "link", &joint);
     if (code < 0 && f == PSDM_F_JACOBIAN) code = tool_must_move("eval", "link", j->robot, joint);
