@@ -83,7 +83,7 @@ static const double *value_of(const given *g, const char *name) {
 /* A function by the graph, as machine code, and as the lanes of a batch: the same to a few roundings. Its results, one
  * behind the other. */
 static void call(forms *f, psdm_code_function function, const given *in, double *out) {
-  enum { ROOM = 3 * MOST * MOST + 300 };
+  enum { ROOM = 1200 };
   static double other[2][ROOM], many_in[8][64 * STATES], many_out[3][ROOM * STATES];
   int results = psdm_compiled_results(f->form[0], function), arguments = psdm_compiled_arguments(f->form[0], function);
   const void *a[16], *batch_in[16];
@@ -235,7 +235,7 @@ static void check_derivatives(scene *s, forms *f, psdm_friction_kind kind, const
 
 /* Y [theta; numbers] is what inverse gives */
 static void check_regressor(scene *s, forms *f, psdm_friction_kind kind, const psdm_model *model, const given *in) {
-  static double Y[MOST * 200];
+  static double Y[1200];
   int n = s->n, l = psdm_model_l(model), columns = l + n * psdm_friction_columns(kind);
   double pi[11 * 2 * MOST], theta[11 * 2 * MOST], tau[MOST], got[MOST] = {0}, scale = 0;
   assert_true(n * columns <= (int)(sizeof Y / sizeof *Y));
@@ -531,7 +531,7 @@ static void check_prediction(rng *g, scene *s, forms *f, const found *p) {
 
 /* rows of the regressor times base parameters and gains */
 static void check_gains(scene *s, forms *f, const found *p, const psdm_model *model, rng *g) {
-  static double Y[MOST * 400], z[MOST * COLUMNS];
+  static double Y[1200], z[MOST * COLUMNS];
   int n = s->n, l = psdm_model_l(model), all = l;
   double q[MOST], qd[MOST], qdd[MOST], tau[MOST], theta[11 * 2 * MOST], got[MOST] = {0}, scale = 0;
   for (int i = 0; i < n; i++) all += p->columns[i];
