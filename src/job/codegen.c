@@ -209,7 +209,7 @@ static const psdm_coded_function *functions_of(const psdm_code *code, psdm_resul
     psdm_cost c;
     const char *method, *name = psdm_code_function_name(psdm_code_at(code, k, &c, &method));
     to[k] = (psdm_coded_function){name,    psdm_result_text(head, method), c.mult, c.add, c.div, c.sqrt, c.sincos,
-                                  c.depth, psdm_code_error(code, k)};
+                                  c.depth, psdm_code_error(code, k),       c.calls};
   }
   return to;
 }
