@@ -96,6 +96,65 @@ static void code_that_is_built_and_written(void **state) {
   psdm_robot_free(one), psdm_robot_free(two);
 }
 
+/* one drive with a load, a position and memory, for a robot of one joint */
+static const psdm_column column[] = {{.kind = PSDM_COLUMN_STOP, .width = 0.1, .gain = 1},
+                                     {.kind = PSDM_COLUMN_SIGN, .load = 1, .gain = 0.02},
+                                     {.kind = PSDM_COLUMN_SINE, .width = 2, .gain = 0.1}};
+
+static void code_with_friction(void **state) {
+  (void)state;
+  char folder[] = "/tmp/psdm-shortage-XXXXXX";
+  assert_non_null(mkdtemp(folder));
+  psdm_robot *one = parse_robot(pendulum);
+  psdm_model *model;
+  ((psdm_joint *)psdm_robot_joint(one, 0))->friction = (psdm_friction){.coulomb = 1,
+                                                                       .stat = 1.5,
+                                                                       .stribeck = 0.2,
+                                                                       .viscous = 0.3,
+                                                                       .exponent = 0.7,
+                                                                       .sigma0 = 1000,
+                                                                       .sigma1 = 2,
+                                                                       .given = true};
+  assert_int_equal(psdm_parameters_model(one, NULL, &model, NULL), PSDM_OK);
+  psdm_estimate theta[10];
+  double load[10];
+  int base = psdm_model_l(model);
+  assert_true(base <= 10);
+  for (int j = 0; j < base; j++)
+    theta[j] = (psdm_estimate){.name = psdm_model_base_name(model, j), .value = 1}, load[j] = 1.01;
+  const psdm_column *const drive = column;
+  const int columns = 3;
+  const psdm_parameters p = {.n = 1,
+                             .links = 1,
+                             .base = base,
+                             .standard = psdm_robot_parameter_count(one),
+                             .kinematics = psdm_robot_fingerprint(one),
+                             .theta = theta,
+                             .theta_load = load,
+                             .columns = &columns,
+                             .column = &drive};
+  const job jobs[] = {{one,
+                       NULL,
+                       {.functions = PSDM_CODE_RIGID | 1u << PSDM_CODE_FRICTION,
+                        .effort = -1,
+                        .method = PSDM_CODE_RECURSIVE,
+                        .target = PSDM_CODE_SIMD,
+                        .friction = PSDM_FRICTION_LUGRE},
+                       folder},
+                      {one,
+                       NULL,
+                       {.functions = 1u << PSDM_CODE_INVERSE | 1u << PSDM_CODE_REGRESSOR | 1u << PSDM_CODE_FORWARD |
+                                     1u << PSDM_CODE_LINEARIZE_FORWARD,
+                        .effort = -1,
+                        .method = PSDM_CODE_RECURSIVE,
+                        .parameters = &p},
+                       folder}};
+  for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) shortage_everywhere("code", try_build, &jobs[i]);
+  nftw(folder, forget, 8, FTW_DEPTH | FTW_PHYS);
+  psdm_model_free(model);
+  psdm_robot_free(one);
+}
+
 static psdm_status try_compile(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_compiled *compiled = (psdm_compiled *)&compiled;
   psdm_status status = psdm_compile(what, &(psdm_compile_options){.graph = true}, allocator, &compiled, error);
@@ -154,7 +213,7 @@ static void models_that_are_reduced(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(code_that_is_built_and_written),
-                                     cmocka_unit_test(code_that_is_compiled),
+                                     cmocka_unit_test(code_with_friction), cmocka_unit_test(code_that_is_compiled),
                                      cmocka_unit_test(models_that_are_reduced)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
