@@ -180,6 +180,11 @@ static psdm_status refuse(const psdm_code *code, const psdmp_codegen_program *p,
   if (!isfinite(p->error))
     return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0,
                            "'%s' by the %s method gives no finite numbers; it is not generated", p->name, p->method);
+  if (p->friction && code->friction.loaded && psdmp_codegen_inverts(p->function))
+    return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0,
+                           "'%s' is off by %.2g of the largest number: friction depends on a load that is too far from "
+                           "this robot's rigid torque for accelerations to be found; it is not generated",
+                           p->name, p->error);
   if (strcmp(p->method, "expanded") == 0) way = "; --method recursive does without base parameters";
   if (p->length[PSDMP_CODEGEN_IN_THETA])
     way = "; base parameters of this robot are ill-conditioned, baked parameters do without them";

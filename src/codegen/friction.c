@@ -130,9 +130,8 @@ static psdm_ref dry(psdm_graph *g, const psdm_friction *f, psdm_friction_kind ki
   return ADD(NUM(f->coulomb), rest);
 }
 
-static bool has_bristles(const psdm_friction *f) {
-  return f->sigma0 > 0 && f->coulomb > 0 && (!(f->stribeck > 0) || f->stat > 0);
-}
+/* what has bristles bends them */
+static bool has_bristles(const psdm_friction *f) { return psdm_lugre_steady(f, 1) > 0; }
 
 /* v - |v| z / g(v) */
 static psdm_ref bristle_rate(psdm_graph *g, const psdm_friction *f, psdm_ref v, psdm_ref z) {

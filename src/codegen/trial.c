@@ -18,8 +18,9 @@ typedef psdmp_codegen_trial trial;
 
 /* ---- numbers ---- */
 
-/* uniform in [-1, 1) and then on a grid of 1/64, which float and short text hold exactly */
-static double coarse(uint64_t *seed, double range) { return floor(64 * psdmp_codegen_uniform(seed, range)) / 64; }
+double psdmp_codegen_trial_coarse(uint64_t *seed, double range) {
+  return floor(64 * psdmp_codegen_uniform(seed, range)) / 64;
+}
 
 double psdmp_codegen_joint_unit(const psdm_robot *r, int i) {
   for (int b = 0; b < r->bodies; b++)
@@ -34,12 +35,14 @@ static void set_states(trial *t) {
   uint64_t seed = 2021;
   int n = t->code->robot->n, count = STATES * n;
   double L = t->unit, second = sqrt(L);
-  for (int i = 0; i < count; i++) t->q[i] = coarse(&seed, 3) * psdmp_codegen_joint_unit(t->code->robot, i % n);
   for (int i = 0; i < count; i++)
-    t->qd[i] = coarse(&seed, 2) * psdmp_codegen_joint_unit(t->code->robot, i % n) / second;
-  for (int i = 0; i < count; i++) t->qdd[i] = coarse(&seed, 4) * psdmp_codegen_joint_unit(t->code->robot, i % n) / L;
-  for (int i = 0; i < 3; i++) t->gravity[i] = coarse(&seed, 10);
-  for (int i = 0; i < 6; i++) t->wrench[i] = coarse(&seed, 20) * (i < 3 ? 1 : L);
+    t->q[i] = psdmp_codegen_trial_coarse(&seed, 3) * psdmp_codegen_joint_unit(t->code->robot, i % n);
+  for (int i = 0; i < count; i++)
+    t->qd[i] = psdmp_codegen_trial_coarse(&seed, 2) * psdmp_codegen_joint_unit(t->code->robot, i % n) / second;
+  for (int i = 0; i < count; i++)
+    t->qdd[i] = psdmp_codegen_trial_coarse(&seed, 4) * psdmp_codegen_joint_unit(t->code->robot, i % n) / L;
+  for (int i = 0; i < 3; i++) t->gravity[i] = psdmp_codegen_trial_coarse(&seed, 10);
+  for (int i = 0; i < 6; i++) t->wrench[i] = psdmp_codegen_trial_coarse(&seed, 20) * (i < 3 ? 1 : L);
   /* a body of 2.5 kg */
   static const double payload[10] = {2.5, 0.125, -0.0625, 0.25, 0.125, 0.015625, -0.03125, 0.15625, 0.0078125, 0.09375};
   for (int i = 0; i < 10; i++) t->payload[i] = payload[i] * (i == 0 ? 1 : i < 4 ? L : L * L);
@@ -54,12 +57,14 @@ static psdm_status random_parameters(trial *t, psdm_error *error) {
   if (r->assumptions) return psdmp_derive_sample_assumed(r, NULL, seed, t->arena, t->pi, error);
   for (int k = 0; k < r->bodies; k++) {
     double com[3], inertia[6];
-    for (int i = 0; i < 3; i++) com[i] = coarse(&seed, 0.2) * t->unit;
+    for (int i = 0; i < 3; i++) com[i] = psdmp_codegen_trial_coarse(&seed, 0.2) * t->unit;
     for (int i = 0; i < 6; i++)
-      inertia[i] = (i == 0 || i == 3 || i == 5 ? 0.5 + coarse(&seed, 0.2) : coarse(&seed, 0.1)) * t->unit * t->unit;
-    psdmp_robot_standard_from_body(3 + coarse(&seed, 2), com, inertia, t->pi + 10 * k);
+      inertia[i] = (i == 0 || i == 3 || i == 5 ? 0.5 + psdmp_codegen_trial_coarse(&seed, 0.2)
+                                               : psdmp_codegen_trial_coarse(&seed, 0.1)) *
+                   t->unit * t->unit;
+    psdmp_robot_standard_from_body(3 + psdmp_codegen_trial_coarse(&seed, 2), com, inertia, t->pi + 10 * k);
   }
-  for (int d = 0; d < r->drives; d++) t->pi[10 * r->bodies + d] = 0.5 + coarse(&seed, 0.25);
+  for (int d = 0; d < r->drives; d++) t->pi[10 * r->bodies + d] = 0.5 + psdmp_codegen_trial_coarse(&seed, 0.25);
   return PSDM_OK;
 }
 

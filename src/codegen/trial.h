@@ -33,6 +33,9 @@ typedef struct psdmp_codegen_trial {
 /* How far joint i moves at random states, per radian of others: 1, or psdmp_robot_unit where it slides something. */
 double psdmp_codegen_joint_unit(const psdm_robot *robot, int i);
 
+/* Uniform in [-range, range), on a grid of 1/64, which float and short text hold exactly. */
+double psdmp_codegen_trial_coarse(uint64_t *seed, double range);
+
 /* The code needs its model and theta, no programs yet. Memory comes from the arena but for what
  * psdmp_codegen_trial_free frees. */
 psdm_status psdmp_codegen_trial_new(const psdm_code *code, psdmp_base_arena *arena, psdmp_codegen_trial *t,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "codegen/friction_priv.h"
-#include "codegen/rounding_priv.h"
 #include "codegen/trial.h"
 #include "psdm/rigid.h"
 
@@ -16,8 +15,6 @@ static const psdmp_parameters_drag *drag_of(const trial *t) { return &t->code->f
 static const double *remembered(const trial *t, int s) { return t->z + (long)s * drag_of(t)->states; }
 
 /* ---- states ---- */
-
-static double coarse(uint64_t *seed, double range) { return floor(64 * psdmp_codegen_uniform(seed, range)) / 64; }
 
 /* bristles bent by at most what dry friction bends them; stops anywhere */
 static double most_of(const psdmp_parameters_drag *d, int k) {
@@ -33,10 +30,11 @@ static void set_rows(trial *t) {
   int n = t->code->robot->n;
   t->dt = 0x1p-13; /* bristles are on their way then */
   for (int i = 0; i < STATES * n; i++) {
-    t->q0[i] = t->q[i] + coarse(&seed, 1) * pow(2, -2 * (i % 5));
-    t->qd0[i] = t->qd[i] + coarse(&seed, 1);
+    t->q0[i] = t->q[i] + psdmp_codegen_trial_coarse(&seed, 1) * pow(2, -2 * (i % 5));
+    t->qd0[i] = t->qd[i] + psdmp_codegen_trial_coarse(&seed, 1);
   }
-  for (int i = 0; i < STATES * d->states; i++) t->z[i] = coarse(&seed, 1) * most_of(d, i % d->states);
+  for (int i = 0; i < STATES * d->states; i++)
+    t->z[i] = psdmp_codegen_trial_coarse(&seed, 1) * most_of(d, i % d->states);
 }
 
 bool psdmp_codegen_trial_friction_new(trial *t) {
