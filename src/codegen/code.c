@@ -303,7 +303,7 @@ static psdm_status set_friction(psdm_code *code, psdm_error *error) {
   if (status) return status;
   const psdmp_parameters_drag *d = &code->friction.drag;
   unsigned missing = (code->friction.there ? 0 : alone | step) | (d->states ? 0 : step);
-  if (o->functions & missing & ~o->optional)
+  if ((o->functions & missing & ~o->optional) || !(o->functions & ~missing))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
                            code->friction.there ? "function friction_step: this friction has nothing to remember"
                                                 : "functions friction and friction_step need a friction model");

@@ -68,7 +68,7 @@ psdm_status psdmp_job_functions(const psdm_job *job, const char *list, unsigned 
   while (next_word(&list, name)) {
     psdm_code_function f;
     if (strcmp(name, "usual") == 0) *functions |= (2u << PSDM_CODE_POSE) - 1;
-    else if (strcmp(name, "all") == 0) *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1; /* friction's: where it is */
+    else if (strcmp(name, "all") == 0) *functions |= PSDM_CODE_RIGID;
     else if (psdm_code_function_find(name, &f)) named |= 1u << f;
     else return psdmp_job_no_word(job, "function", name, words, PSDM_CODE_FUNCTIONS + 2);
   }
@@ -115,6 +115,7 @@ static psdm_status parse(codegen *j) {
   if (friction == PSDM_FRICTION_KINDS && !set->params)
     return psdmp_job_wrong(job, "\1friction calibrated needs \1params FILE, which holds the friction");
   psdm_status status = psdmp_job_functions(job, set->functions, &o->functions, &o->optional);
+  if (friction && !(PSDM_CODE_RIGID & ~o->functions)) o->functions |= 1u << PSDM_CODE_FRICTION; /* all */
   if (!status) status = parse_wraps(job, set->wrap, &o->wraps);
   if (!status && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_CODE_REGRESSOR & 1))
     status =
