@@ -58,7 +58,7 @@ static int rigid_columns(const psdm_robot *r, const psdm_eval_options *o) {
 }
 
 static int regressor_columns(const psdm_robot *r, const psdm_eval_options *o) {
-  return rigid_columns(r, o) + (o->friction ? r->n * psdm_friction_columns(PSDM_FRICTION_POWER) : 0);
+  return rigid_columns(r, o) + (o->friction_columns ? r->n * psdm_friction_columns(PSDM_FRICTION_POWER) : 0);
 }
 
 int psdm_eval_outputs(const psdm_robot *r, psdm_function f, const psdm_eval_options *options) {
@@ -200,7 +200,7 @@ static void add_columns(const psdm_robot *r, int rigid, int columns, const doubl
 static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
                              const double *qd, const double *qdd, double *out) {
   psdm_status status = rigid_regressor(r, work, o, q, qd, qdd, out);
-  if (!status && o->friction) add_columns(r, rigid_columns(r, o), regressor_columns(r, o), qd, out);
+  if (!status && o->friction_columns) add_columns(r, rigid_columns(r, o), regressor_columns(r, o), qd, out);
   return status;
 }
 

@@ -214,7 +214,8 @@ static void test_regressor_with_friction(void **unused) {
   psdm_robot_parameters(robot, pi);
   psdm_model_theta(model, pi, theta);
   for (int trial = 0; trial < 20; trial++) {
-    psdm_eval_options o = {.friction = true, .model = trial % 2 ? model : NULL, .scratch = scratch};
+    psdm_eval_options o = {
+        .friction = true, .friction_columns = true, .model = trial % 2 ? model : NULL, .scratch = scratch};
     int rigid = trial % 2 ? psdm_model_l(model) : psdm_robot_parameter_count(robot), columns = rigid + 4 * N;
     const double *numbers = trial % 2 ? theta : pi, friction[] = {1.5, -0.25, 2, 3};
     for (int i = 0; i < 3 * N; i++) in[i] = sin(2.3 * i + trial);

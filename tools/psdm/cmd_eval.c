@@ -178,6 +178,7 @@ static int set_options(job *j) {
   psdm_function f = j->function;
   bool torque = f == PSDM_F_INVERSE || f == PSDM_F_BIAS || f == PSDM_F_GRAVITY;
   j->options.friction = j->set.friction;
+  j->options.friction_columns = j->set.friction;
   j->options.motor = j->set.motor;
   if (j->set.motor && !torque) return tool_usage("eval", "--motor needs inverse, bias or gravity");
   if (j->set.friction && f != PSDM_F_INVERSE && f != PSDM_F_BIAS && f != PSDM_F_FORWARD && f != PSDM_F_REGRESSOR &&

@@ -525,11 +525,16 @@ class Robot(Commands):
         more = 4 * self.n if friction else 0
         if standard:
             columns = lib.psdm_robot_parameter_count(self._pointer) + more
-            return self._evaluate("regressor", (q, qd, qdd), [(self.n, columns)], ["Y"], out, self._wrenched(friction, False, None, None))[0]
+
+            def extend(options: Any) -> list[Any]:
+                options.friction_columns = friction
+                return []
+
+            return self._evaluate("regressor", (q, qd, qdd), [(self.n, columns)], ["Y"], out, extend)[0]
         model = self.base_model
 
         def fill(options: Any) -> list[Any]:
-            options.friction = friction
+            options.friction_columns = friction
             scratch = ffi.new("double[]", lib.psdm_eval_scratch(self._pointer, model._pointer))
             options.model, options.scratch = model._pointer, scratch
             return [scratch]
