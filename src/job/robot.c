@@ -10,6 +10,20 @@ const psdm_joint *psdmp_job_joint(const psdm_robot *robot, int q) {
   return psdm_robot_joint(robot, k);
 }
 
+bool psdmp_job_coupled_drives(const psdm_job *job, const psdm_robot *robot) {
+  int n = psdm_robot_n(robot);
+  double *motor = psdmp_job_array(job, 2 * (size_t)n, sizeof *motor);
+  bool coupled = false;
+  for (int i = 0; motor && i < n; i++) {
+    double *q = motor + n;
+    motor[i] = psdmp_job_joint(robot, i)->gear; /* one turn of it turns its own joint once, and no other */
+    psdm_robot_motor_to_joint(robot, motor, q);
+    for (int k = 0; k < n; k++) coupled |= fabs(q[k] - (k == i)) > 1e-9;
+    motor[i] = 0;
+  }
+  return coupled;
+}
+
 /* ---- links ---- */
 
 int psdmp_job_default_link(const psdm_job *job, const psdm_robot *robot, const char *what) {
