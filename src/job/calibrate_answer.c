@@ -292,7 +292,7 @@ void psdmp_job_calibrate_fill(psdm_job *job, psdm_result *head) {
   psdm_result_name_robot(head, j->job.robot, &r->name, &r->fingerprint);
   r->n = j->n;
   PSDM_RESULT_SET(r->joints, psdm_result_joints(head, j->job.robot, NULL), j->n);
-  r->coupled_drives = psdmp_job_coupled_drives(job, j->job.robot);
+  r->coupled_drives = psdmp_job_coupled_drives(head, j->job.robot);
   r->route = "oneshot";
   r->estimator = psdm_estimator_name(j->result->estimator);
   put_fit(j, head, j->result->train, &r->train);

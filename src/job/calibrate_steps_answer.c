@@ -102,7 +102,7 @@ void psdmp_job_calibrate_steps_fill(psdm_job *job, psdm_result *head) {
   psdm_result_name_robot(head, j->job.robot, &r->name, &r->fingerprint);
   r->n = j->n;
   PSDM_RESULT_SET(r->joints, psdm_result_joints(head, j->job.robot, NULL), j->n);
-  r->coupled_drives = psdmp_job_coupled_drives(job, j->job.robot);
+  r->coupled_drives = psdmp_job_coupled_drives(head, j->job.robot);
   r->route = "steps";
   for (int k = 0; k < PSDM_STEPS; k++) put_step(j, (psdm_step)k, head, step[k]);
   psdmp_job_calibrate_put_part(j, head, &j->parameters->train, &r->train);

@@ -132,8 +132,6 @@ void psdmp_job_unsigned(const psdm_job *job, const char *path, const psdm_parame
 
 bool psdmp_job_is_file(const char *path); /* not standard input or output, a pipe, or nothing */
 const psdm_joint *psdmp_job_joint(const psdm_robot *robot, int q); /* of q1 ... qn, q from 0 */
-/* apart from its gear, a drive is not simply its joint: the file's transmission is not the identity */
-bool psdmp_job_coupled_drives(const psdm_job *job, const psdm_robot *robot);
 bool psdmp_job_helps(const psdm_job *job); /* this is a rank that helps another, which has the answer */
 
 /* a table of this many columns beside t fits into the robot's memory */
@@ -207,6 +205,8 @@ psdm_status psdmp_job_answer(psdm_job *job, const psdm_result_type *type, psdmp_
 /* copies of texts: at gives the index-th, NULL behind the last; sets *count */
 const psdm_word *psdmp_job_texts(psdm_result *answer, const char *(*at)(const void *from, int index), const void *from,
                                  long *count);
+/* apart from its gear, a drive is not simply its joint: the file's transmission is not the identity */
+bool psdmp_job_coupled_drives(psdm_result *answer, const psdm_robot *robot);
 /* settings that differ from their defaults, for an answer */
 const psdm_named_value *psdmp_job_settings(psdm_job *job, psdm_result *answer, long *count);
 

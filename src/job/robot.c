@@ -10,9 +10,9 @@ const psdm_joint *psdmp_job_joint(const psdm_robot *robot, int q) {
   return psdm_robot_joint(robot, k);
 }
 
-bool psdmp_job_coupled_drives(const psdm_job *job, const psdm_robot *robot) {
+bool psdmp_job_coupled_drives(psdm_result *answer, const psdm_robot *robot) {
   int n = psdm_robot_n(robot);
-  double *motor = psdmp_job_array(job, 2 * (size_t)n, sizeof *motor);
+  double *motor = psdm_result_memory(answer, 2 * (long)n, sizeof *motor);
   bool coupled = false;
   for (int i = 0; motor && i < n; i++) {
     double *q = motor + n;
