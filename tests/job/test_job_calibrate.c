@@ -431,25 +431,66 @@ static void steps_refuse_and_stop(void **state) {
   refuses(job, PSDM_E_STOPPED, "no step was finished");
 }
 
-/* ---- the report takes both answers and their rows as they are ---- */
+/* ---- the report takes both answers, and knows whose rows are whose by their names ---- */
+
+static const char *write_result(char path[200], const char *name, const psdm_job *job) {
+  psdm_output *out;
+  assert_int_equal(psdm_output_open(path_in(path, name), NULL, &out, NULL), PSDM_OK);
+  psdm_job_json(job, out);
+  assert_int_equal(psdm_output_commit(&out, NULL), PSDM_OK);
+  return path;
+}
+
+static const char *write_rows(char path[200], const char *name, const psdm_job *job) {
+  psdm_job_rows rows;
+  psdm_output *out;
+  assert_true(psdm_job_rows_of(job, "predict", &rows));
+  assert_int_equal(psdm_output_open(path_in(path, name), NULL, &out, NULL), PSDM_OK);
+  for (int c = 0; c < rows.columns; c++) psdm_output_print(out, "%s%s", c ? "," : "", rows.names[c]);
+  psdm_output_text(out, "\n");
+  psdm_output_rows(out, rows.rows, rows.columns, rows.values, 1);
+  assert_int_equal(psdm_output_commit(&out, NULL), PSDM_OK);
+  return path;
+}
+
+static void add_file(psdm_report *report, const char *path) {
+  psdm_error error;
+  if (psdm_report_add(report, path, &error)) fail_msg("%s: %s", path, error.text);
+}
+
+static psdm_report *new_report(void) {
+  psdm_report *report;
+  const psdm_report_options options = {.gnuplot = "/nowhere/gnuplot"};
+  assert_int_equal(psdm_report_new(&options, NULL, &report, NULL), PSDM_OK);
+  return report;
+}
+
+static void all_is_shown(psdm_report *report) {
+  char path[200];
+  psdm_error error = {0};
+  if (psdm_report_write(report, path_in(path, "report.html"), &error)) fail_msg("%s", error.text);
+  if (psdm_report_unused(report, 0)) fail_msg("%s is not shown", psdm_report_unused(report, 0));
+  assert_true(psdm_report_sections(report) >= 2);
+  psdm_report_free(report);
+}
 
 static void answers_are_fit_for_a_report(void **state) {
   (void)state;
   char path[200];
-  psdm_report *report;
-  psdm_error error = {0};
+  static const char *const names[][2] = {{"1.json", "1.csv"}, {"2.json", "2.csv"}};
   psdm_job *job[] = {quick_job(NULL), step_job(NULL, "gravity:slow")};
-  assert_int_equal(psdm_report_new(&(psdm_report_options){.gnuplot = "/nowhere/gnuplot"}, NULL, &report, &error),
-                   PSDM_OK);
+  psdm_report *memory = new_report(), *files = new_report();
   for (int k = 0; k < 2; k++) {
+    psdm_error error = {0};
+    keep(job[k], "predict");
     run(job[k]);
-    assert_int_equal(psdm_report_add_result(report, psdm_job_result(job[k]), k ? "steps" : "oneshot", &error), PSDM_OK);
+    assert_int_equal(psdm_report_add_result(memory, psdm_job_result(job[k]), names[k][0], &error), PSDM_OK);
+    add_file(files, write_rows(path, names[k][1], job[k]));
+    add_file(files, write_result(path, names[k][0], job[k]));
     psdm_job_free(job[k]);
   }
-  if (psdm_report_write(report, path_in(path, "report.html"), &error)) fail_msg("%s", error.text);
-  assert_null(psdm_report_unused(report, 0));
-  assert_true(psdm_report_sections(report) >= 2);
-  psdm_report_free(report);
+  all_is_shown(memory);
+  all_is_shown(files);
 }
 
 int main(void) {
