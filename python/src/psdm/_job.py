@@ -96,6 +96,10 @@ class Job:
         self._held += [texts, lists, table]
         check(lib.psdm_job_log(self._job, setting.encode(), table, self._error), self._error)
 
+    def settle(self) -> None:
+        """The answer is taken: what was kept on the disk in case it gets lost may go."""
+        lib.psdm_job_settle(self._job)
+
     def keep(self, name: str) -> None:
         check(lib.psdm_job_keep(self._job, name.encode(), self._error), self._error)
 
@@ -170,7 +174,3 @@ class Job:
         """The document that a setting would have written to a file. Empty where none was kept."""
         found = lib.psdm_job_text_of(self._job, name.encode())
         return "" if found == ffi.NULL else text_of(found)
-
-    def settle(self) -> None:
-        """The answer is taken: what was kept on the disk in case it gets lost may go."""
-        lib.psdm_job_settle(self._job)
