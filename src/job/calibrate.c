@@ -129,6 +129,7 @@ static psdm_status run(psdm_job *job) {
   if (!status) status = spare_inputs(j);
   if (!status) status = steps ? psdmp_job_calibrate_steps(j) : oneshot(j);
   if (status || psdmp_job_helps(job)) return status;
+  psdmp_job_interrupted(job); /* a stop that came too late to change anything is known all the same */
   job->good = !j->failures && j->verdict <= j->accept;
   return psdmp_job_answer(job, steps ? &psdm_calibrate_steps_result_type : &psdm_calibrate_result_type,
                           steps ? psdmp_job_calibrate_steps_fill : psdmp_job_calibrate_fill);
