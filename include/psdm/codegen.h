@@ -10,12 +10,18 @@
 #define PSDM_CODEGEN_H
 
 #include "psdm/expr.h"
+#include "psdm/friction.h"
 #include "psdm/function.h"
 #include "psdm/model.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct psdm_parameters;
+
+/* Functions, as bits, that need no friction. */
+#define PSDM_CODE_RIGID ((1u << PSDM_F_FRICTION) - 1)
 
 /* Extra files that let other programs load the functions. id, name, help */
 #define PSDM_CODE_WRAP_LIST(X)                                                                              \
@@ -62,7 +68,13 @@ typedef struct psdm_code_options {
   void *progress_user;
   const char *prefix;  /* NULL: the robot's name as a C identifier */
   const char *command; /* command line for the banner, nullable */
-  unsigned long long reserved[8];
+  /* Friction of the robot's joints in inverse, bias, forward, the linearizations and, as further columns, in the
+   * regressor. LuGre: they take its bristles' deflections z (n), which the function friction_step moves on. */
+  psdm_friction_kind friction;
+  /* friction of the drives as these have it (psdm_predictor), in place of the joints' own; nullable. They must outlive
+   * the code */
+  const struct psdm_parameters *parameters;
+  unsigned long long reserved[6];
 } psdm_code_options;
 
 typedef struct psdm_code psdm_code;

@@ -18,7 +18,9 @@ extern "C" {
 typedef struct psdm_eval_options {
   /* inverse, bias: add friction; forward: subtract it; linearize-*: include its slope (psdm_friction_slope) */
   bool friction;
-  bool motor;       /* inverse, bias, gravity: torques on the motor side, taum */
+  bool motor; /* inverse, bias, gravity: torques on the motor side, taum */
+  /* regressor: columns behind the others, n for each number of psdm_friction_column_values (POWER) */
+  bool friction_columns;
   const char *link; /* jacobian, pose: of this link; NULL: psdm_robot_default_link */
   int wrench_count; /* inverse, forward: external wrenches */
   const psdm_wrench *wrenches;

@@ -49,9 +49,24 @@ PSDM_API double psdm_friction_smooth_slope(const psdm_friction *friction, psdm_f
 /* Steady-state torque at velocity v; no dry friction at v = 0. LuGre: that of POWER. */
 PSDM_API double psdm_friction_steady(const psdm_friction *friction, psdm_friction_kind kind, double v);
 
+/* Its derivative; 0 in the place of what is infinitely steep at rest: the jump of dry friction, powers below one. */
+PSDM_API double psdm_friction_steady_slope(const psdm_friction *friction, psdm_friction_kind kind, double v);
+
+/* Friction as a linear form: torque = sum of value[k] times number k, which psdm_friction_column_name says: "viscous",
+ * "offset", then "coulomb", "static", or for LuGre "sigma0", "sigma1". vs, d and g are taken from friction: 0, 1 and no
+ * bristles where it is not given. z: bristles' deflection, LuGre only. */
+enum { PSDM_FRICTION_MOST_COLUMNS = 4 };
+PSDM_API int psdm_friction_columns(psdm_friction_kind kind);
+PSDM_API const char *psdm_friction_column_name(psdm_friction_kind kind, int column); /* NULL when out of range */
+PSDM_API void psdm_friction_column_values(const psdm_friction *friction, psdm_friction_kind kind, double v, double z,
+                                          double *value);
+
 /* ---- LuGre: z is the mean bristle deflection; without sigma0, Fc, Fs > 0 it is 0, and tau the steady state ---- */
 
 PSDM_API void psdm_lugre(const psdm_friction *friction, double v, double z, double *z_rate, double *tau);
+
+/* d tau / dv at constant z; without bristles that of the steady state. */
+PSDM_API double psdm_lugre_slope(const psdm_friction *friction, double v, double z);
 
 /* z after dt at constant v, exact: z_inf + (z - z_inf) exp(-|v| dt / g). Safe for every dt and stiffness. */
 PSDM_API double psdm_lugre_step(const psdm_friction *friction, double v, double z, double dt);

@@ -30,12 +30,22 @@ enum { PSDM_VECTOR = -1 };
     "derivatives of forward, row-major")                                                                       \
   X(INVERSE_MASS, "inverse_mass", "q", "Minv", n, n, "inverse of the mass matrix, full, row-major")
 
+/* The same, of functions that are generated code alone, for robots with friction: psdm_eval has none of them. friction
+ * takes qdd and z, too, where it depends on them; n of friction_step is the length of z. */
+#define PSDM_FUNCTION_FRICTION_LIST(X)                                            \
+  X(FRICTION, "friction", "q qd", "tau", n, PSDM_VECTOR, "friction torques")      \
+  X(FRICTION_STEP, "friction_step", "dt q0 qd0 q qd z", "z_next", n, PSDM_VECTOR, \
+    "what friction remembers, one row later")
+
 typedef enum psdm_function {
 #define PSDM_FUNCTION_ENUM(id, name, inputs, results, rows, columns, help) PSDM_F_##id,
-  PSDM_FUNCTION_LIST(PSDM_FUNCTION_ENUM)
+  PSDM_FUNCTION_LIST(PSDM_FUNCTION_ENUM) PSDM_FUNCTION_FRICTION_LIST(PSDM_FUNCTION_ENUM)
 #undef PSDM_FUNCTION_ENUM
       PSDM_FUNCTION_COUNT
 } psdm_function;
+
+/* psdm_eval has the functions before this one. */
+#define PSDM_EVAL_FUNCTIONS PSDM_F_FRICTION
 
 /* The columns of the table; NULL when out of range. inputs and results: words separated by one space. */
 PSDM_API const char *psdm_function_name(psdm_function function);

@@ -520,10 +520,11 @@ PSDM_RESULT_DOCUMENT(psdm_payload_result, PSDM_PAYLOAD_RESULT)
   X(S, integer, sincos, , , "", "angles whose sine and cosine are taken") \
   X(S, integer, depth, , , "", "longest chain of operations")
 
-#define PSDM_CODED_FUNCTION(X, S)          \
-  X(S, text, function, , , "", "its name") \
-  PSDM_OPERATION_COUNTS(X, S)              \
-  X(S, number, error, , , "", "worst against the recursions, relative to the largest number")
+#define PSDM_CODED_FUNCTION(X, S)                                                             \
+  X(S, text, function, , , "", "its name")                                                    \
+  PSDM_OPERATION_COUNTS(X, S)                                                                 \
+  X(S, number, error, , , "", "worst against the recursions, relative to the largest number") \
+  X(S, integer, calls, , , "", "exponentials, powers and steps of bristles, which friction is made of")
 PSDM_RESULT_RECORD(psdm_coded_function, PSDM_CODED_FUNCTION)
 
 #define PSDM_CODEGEN_RESULT(X, S)                                             \

@@ -73,3 +73,57 @@ def test_codegen(two_link, tmp_path):
     assert code.costs["inverse"].multiplications > 0
     assert {path.name for path in (tmp_path / "arm").iterdir()} == {"arm.h", "arm.c", "arm_selftest.c", "Makefile"}
     subprocess.run(["make", "-s", "check"], cwd=tmp_path / "arm", check=True, stdout=subprocess.DEVNULL)
+
+
+ROUGH = """name: rough
+gravity: [0, -9.81, 0]
+convention: dh
+joints:
+  - {name: a, a: 1.2, friction: {coulomb: 2, static: 3, stribeck: 0.05, viscous: 0.5, exponent: 0.7, offset: 0.1, sigma0: 1e4, sigma1: 20}}
+  - {name: b, a: 1.1, friction: {coulomb: 1, static: 1.2, stribeck: 0.1, viscous: 0.2, sigma0: 5e3, sigma1: 9}}
+links:
+  - {mass: 1, com: [-0.6, 0, 0], inertia: {xx: 0.1, yy: 0.5, zz: 0.5}}
+  - {mass: 2, com: [-0.5, 0, 0], inertia: {xx: 0.1, yy: 0.3, zz: 0.3}}
+"""
+
+
+def test_friction(rng):
+    robot = psdm.Robot.from_text(ROUGH)
+    q, qd, qdd = rng.uniform(-2, 2, (3, 20, 2))
+    code = robot.compile(["inverse", "forward", "linearize_inverse", "regressor", "friction"], friction="power", effort=-1)
+    tau = robot.inverse(q, qd, qdd, friction=True)
+    close = dict(rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(code.inverse(q, qd, qdd), tau, **close)
+    np.testing.assert_allclose(code.forward(q, qd, tau), qdd, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(code.friction(q, qd), tau - robot.inverse(q, qd, qdd), **close)
+    np.testing.assert_allclose(code.linearize_inverse(q, qd, qdd)[1], robot.linearize_inverse(q, qd, qdd, friction=True)[1], **close)
+    np.testing.assert_allclose(code.regressor(q, qd, qdd), robot.regressor(q, qd, qdd, friction=True), **close)
+    assert code.states == 0
+    with pytest.raises(TypeError, match="takes no z"):
+        code.inverse(q, qd, qdd, z=q)
+    with pytest.raises(ValueError, match="friction model"):
+        robot.compile(["inverse"], friction="sticky")
+
+
+def test_bristles(rng):
+    robot = psdm.Robot.from_text(ROUGH)
+    code = robot.compile(["inverse"], friction="lugre", effort=-1)
+    assert code.states == 2 and "friction_step" in code.functions
+    q, qd, qdd = rng.uniform(-2, 2, (3, 2))
+    z = np.zeros(2)
+    with pytest.raises(TypeError, match="takes z=, 2 numbers"):
+        code.inverse(q, qd, qdd)
+    for _ in range(200):  # a long way at one speed: the steady state
+        z = code.friction_step(q, qd, q, qd, z, dt=1e-2)
+    np.testing.assert_allclose(code.inverse(q, qd, qdd, z=z), robot.inverse(q, qd, qdd, friction=True), rtol=1e-12, atol=1e-12)
+
+
+def test_calibrated_friction(two_link, rng):
+    run = two_link.simulate(5, control="computed-torque", reference="fourier", initial="reference", log=True, log_rate=200, log_noise=0.001)
+    found = two_link.calibrate(run.log, holdout=0.3, estimator="wls", plain_friction=True)
+    arm = two_link.calibrated(found)
+    code = arm.compile(["inverse", "friction"], friction="calibrated", params=found, effort=-1)
+    q, qd, qdd = rng.uniform(-2, 2, (3, 20, 2))
+    np.testing.assert_allclose(code.inverse(q, qd, qdd), arm.inverse(q, qd, qdd) + code.friction(q, qd), rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match="needs params="):
+        arm.compile(["inverse"], friction="calibrated")

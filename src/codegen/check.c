@@ -61,6 +61,7 @@ static double weight_of(const measure *m, int i) {
     case PSDM_F_REGRESSOR: return u[i / columns];
     case PSDM_F_JACOBIAN: return u[i % n];
     case PSDM_F_ENERGY:
+    case PSDM_F_FRICTION_STEP:
     case PSDM_F_POSE: return 1;
     default: return u[i];
   }
@@ -169,6 +170,13 @@ static void set_inputs(const measure *m, int s, double *input) {
   put(input, PSDMP_CODEGEN_IN_QD, t->qd + s * n, n);
   put(input, PSDMP_CODEGEN_IN_QDD, t->qdd + s * n, n);
   put(input, PSDMP_CODEGEN_IN_TAU, m->tau + s * n, n);
+  if (t->code->friction.there) {
+    int states = t->code->friction.drag.states;
+    put(input, PSDMP_CODEGEN_IN_DT, &t->dt, 1);
+    put(input, PSDMP_CODEGEN_IN_Q0, t->q0 + s * n, n);
+    put(input, PSDMP_CODEGEN_IN_QD0, t->qd0 + s * n, n);
+    put(input, PSDMP_CODEGEN_IN_Z, t->z + (long)s * states, states);
+  }
   for (int i = 0; i < n; i++) {
     input[PSDMP_CODEGEN_IN_SINE * PSDMP_CODEGEN_BLOCK + i] = sin(q[i]);
     input[PSDMP_CODEGEN_IN_COSINE * PSDMP_CODEGEN_BLOCK + i] = cos(q[i]);
@@ -209,7 +217,7 @@ static psdm_status set_measure(measure *m) {
     if (!psdmp_codegen_inverts(m->p->function)) continue;
     if (!status) status = psdmp_codegen_trial_evaluate(t, m->p, PSDM_F_MASS, s, M);
     if (m->p->function == PSDM_F_FORWARD) continue; /* judged by its torques */
-    if (!status) status = psdmp_codegen_trial_linearized(t, PSDM_F_INVERSE_MASS, s, Minv);
+    if (!status) status = psdmp_codegen_trial_linearized(t, NULL, PSDM_F_INVERSE_MASS, s, Minv);
     m->condition = fmax(m->condition, condition(m, M, Minv));
   }
   return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codegen/codegen.h"
+#include "codegen/friction_priv.h"
 #include "codegen/trial.h"
 #include "model/model.h"
 #include "psdm/base_parameters.h"
@@ -151,6 +152,11 @@ static psdm_status refuse(const psdm_code *code, const psdmp_codegen_program *p,
   if (!isfinite(p->error))
     return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0,
                            "'%s' by the %s method gives no finite numbers; it is not generated", p->name, p->method);
+  if (p->friction && code->friction.loaded && psdmp_codegen_inverts(p->function))
+    return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0,
+                           "'%s' is off by %.2g of the largest number: friction depends on a load that is too far from "
+                           "this robot's rigid torque for accelerations to be found; it is not generated",
+                           p->name, p->error);
   if (strcmp(p->method, "expanded") == 0) way = "; the recursive method does without base parameters";
   if (p->length[PSDMP_CODEGEN_IN_THETA])
     way = "; base parameters of this robot are ill-conditioned, baked parameters do without them";
@@ -192,9 +198,9 @@ static bool is_better(const psdmp_codegen_program *other, const psdmp_codegen_pr
   return operations(&other->cost) < operations(&best->cost) && other->error <= fmax(PRECISE, best->error);
 }
 
-/* one function by each method that is asked for; the one with fewer operations stays */
-static psdm_status build(psdm_code *code, psdm_function f, psdmp_codegen_trial *t, psdmp_codegen_program *best,
-                         psdm_error *error) {
+/* the rigid part of a function by each method that is asked for; the one with fewer operations stays */
+static psdm_status build_rigid(psdm_code *code, psdm_function f, psdmp_codegen_trial *t, psdmp_codegen_program *best,
+                               psdm_error *error) {
   const psdm_code_options *o = &code->options;
   psdmp_codegen_program other = {0};
   bool expanded = has_expanded(f) && o->method != PSDM_CODE_RECURSIVE && psdm_model_p(code->model) > 0;
@@ -220,11 +226,22 @@ static psdm_status build(psdm_code *code, psdm_function f, psdmp_codegen_trial *
             best->name, other.error))
       status = psdmp_base_no_memory(code->robot->file, error);
   }
+  drop(&other);
+  return status;
+}
+
+/* one function: its rigid part, what resists, and whether that is right */
+static psdm_status build(psdm_code *code, psdm_function f, psdmp_codegen_trial *t, psdmp_codegen_program *best,
+                         psdm_error *error) {
+  bool alone = psdmp_codegen_is_friction(f), resisted = code->friction.there && psdmp_codegen_has_friction(f);
+  psdm_status status =
+      alone ? psdmp_codegen_friction_build(code, f, best, error) : build_rigid(code, f, t, best, error);
+  if (!status && resisted && !alone) status = psdmp_codegen_friction_add(code, best, error);
+  if (!status && resisted) status = check(code, t, best, error);
   if (!status && !(best->error <= psdmp_codegen_tolerance(code))) status = refuse(code, best, error);
   if (!status && best->error > GOOD &&
       add_note(code, "'%s' differs from the recursion by up to %.2g of the largest number", best->name, best->error))
     status = psdmp_base_no_memory(code->robot->file, error);
-  drop(&other);
   if (status) drop(best);
   return status;
 }
@@ -249,6 +266,33 @@ static const char *identifier(psdmp_base_arena *arena, const char *name) {
   return psdmp_base_arena_text(arena, text, at);
 }
 
+/* functions of friction alone are there where friction is */
+static psdm_status set_friction(psdm_code *code, psdm_error *error) {
+  psdm_code_options *o = &code->options;
+  const unsigned alone = 1u << PSDM_F_FRICTION, step = 1u << PSDM_F_FRICTION_STEP;
+  psdm_status status = psdmp_codegen_friction_set(code, error);
+  if (status) return status;
+  const psdmp_parameters_drag *d = &code->friction.drag;
+  unsigned missing = (code->friction.there ? 0 : alone | step) | (d->states ? 0 : step);
+  if ((o->functions & missing & ~o->optional) || !(o->functions & ~missing))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
+                           code->friction.there ? "function friction_step: this friction has nothing to remember"
+                                                : "functions friction and friction_step need a friction model");
+  o->functions &= ~missing;
+  if (d->states) o->functions |= step;
+  if (!code->friction.there) return PSDM_OK;
+  if (d->states > PSDMP_CODEGEN_BLOCK)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "friction remembers %d numbers; at most %d are supported",
+                           d->states, (int)PSDMP_CODEGEN_BLOCK);
+  if (o->friction_columns)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
+                           "friction columns of Coulomb and viscous friction, or those of a friction model: not both");
+  if (o->wraps && (d->states || d->p))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
+                           "wrappers pass on friction of the models up to power only: no memory, no load");
+  return PSDM_OK;
+}
+
 static psdm_status set_options(psdm_code *code, const psdm_code_options *options, psdm_error *error) {
   psdm_code_options *o = &code->options;
   const psdm_robot *r = code->robot;
@@ -258,6 +302,8 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   if (o->target == PSDM_CODE_CUDA) o->throughput = true;
   if (o->functions >> PSDM_FUNCTION_COUNT)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "unknown function");
+  if ((unsigned)o->friction >= PSDM_FRICTION_KINDS)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "unknown friction model");
   unsigned asked = o->functions;
   if (psdmp_codegen_wrap_options(o, error)) return PSDM_E_ARGUMENT;
   /* what wrappers add follows from what is there; an FMU is nothing without accelerations */
@@ -434,6 +480,7 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   code->robot = r;
   code->given = given != NULL;
   psdm_status status = set_options(code, options, error);
+  if (!status) status = set_friction(code, error);
   if (!status) status = ask_memory(code, error);
   if (!status && given)
     status = psdmp_model_keep(given, NULL, NULL, NULL, allocator, &code->model) ? psdmp_base_no_memory(r->file, error)

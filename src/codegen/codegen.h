@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "psdm/codegen.h"
 #include "expr/expr.h"
+#include "parameters/parameters.h"
 #include "robot/robot.h"
 
 /* Inputs are numbered in blocks: input = block * PSDMP_CODEGEN_BLOCK + index. */
@@ -17,12 +18,16 @@ enum { PSDMP_CODEGEN_BLOCK = 1 << 12 };
   X(GRAVITY, "gravity") /* (3) in the base frame */                                                    \
   X(PAYLOAD, "payload") /* (10) standard parameters about the default link's frame */                  \
   X(WRENCH, "wrench")   /* (6) force, moment on the default link, at its frame's origin, base frame */ \
+  X(DT, "dt")           /* (1) from q0 to q */                                                         \
   X(SINE, "s")          /* (n) sin q, given by the caller */                                           \
   X(COSINE, "c")        /* (n) */                                                                      \
+  X(Q0, "q0")           /* (n) the row before */                                                       \
+  X(QD0, "qd0")         /* (n) */                                                                      \
   X(Q, "q")                                                                                            \
   X(QD, "qd")                                                                                          \
   X(QDD, "qdd")                                                                                        \
-  X(TAU, "tau")
+  X(TAU, "tau")                                                                                        \
+  X(Z, "z") /* (states) what friction remembers */
 
 typedef enum psdmp_codegen_block {
 #define PSDMP_CODEGEN_INPUT_ENUM(id, name) PSDMP_CODEGEN_IN_##id,
@@ -54,6 +59,7 @@ typedef struct psdmp_codegen_program {
   /* linearize_forward for GPUs, in two stages: what psdmp_codegen_linearize_stages makes, psdmp_codegen_stage_values
    * and 2 n n; NULL: in one */
   psdm_ref *early, *late;
+  bool friction;  /* is in it */
   psdm_cost cost; /* of the outputs */
   double error;   /* largest difference from the recursions when it was made (check.c), relative */
 } psdmp_codegen_program;
@@ -112,12 +118,23 @@ psdm_status psdmp_codegen_build_precise(psdm_code *code, psdm_function function,
 /* Beyond it a program is refused: of double, of float. */
 double psdmp_codegen_tolerance(const psdm_code *code);
 
+/* Friction that was asked for: friction.c. Maps are (n x n). */
+typedef struct psdmp_codegen_friction {
+  bool there;
+  psdmp_parameters_drag drag;
+  double *drive, *load,
+      *joint;               /* drives' positions and speeds, their loads from joints'; joints' torques from theirs */
+  const psdm_robot *loaded; /* whose rigid torques load the drives; NULL: nothing depends on them */
+  const double *pi;         /* (standard) of that robot */
+} psdmp_codegen_friction;
+
 /* A bundle of functions, ready to be written. */
 struct psdm_code {
   psdmp_base_arena arena;    /* owns everything below but graphs and model */
   psdm_code_options options; /* functions filled in; prefix checked, a C identifier */
   const psdm_robot *robot;   /* the caller's; must outlive the code */
-  psdm_model *model;         /* owned: base parameters, functions too when they were derived */
+  psdmp_codegen_friction friction;
+  psdm_model *model; /* owned: base parameters, functions too when they were derived */
   /* the model is what is right, not the robot: psdm_code_build_model */
   bool given;
   double *theta;     /* (l) NULL when the robot does not know its inertias */

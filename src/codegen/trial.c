@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/chain_priv.h"
+#include "codegen/friction_priv.h"
 #include "codegen/rounding_priv.h"
 #include "derive/derive.h"
 #include "linalg/linalg.h"
@@ -17,8 +18,9 @@ typedef psdmp_codegen_trial trial;
 
 /* ---- numbers ---- */
 
-/* uniform in [-1, 1) and then on a grid of 1/64, which float and short text hold exactly */
-static double coarse(uint64_t *seed, double range) { return floor(64 * psdmp_codegen_uniform(seed, range)) / 64; }
+double psdmp_codegen_trial_coarse(uint64_t *seed, double range) {
+  return floor(64 * psdmp_codegen_uniform(seed, range)) / 64;
+}
 
 double psdmp_codegen_joint_unit(const psdm_robot *r, int i) {
   for (int b = 0; b < r->bodies; b++)
@@ -33,15 +35,18 @@ static void set_states(trial *t) {
   uint64_t seed = 2021;
   int n = t->code->robot->n, count = STATES * n;
   double L = t->unit, second = sqrt(L);
-  for (int i = 0; i < count; i++) t->q[i] = coarse(&seed, 3) * psdmp_codegen_joint_unit(t->code->robot, i % n);
   for (int i = 0; i < count; i++)
-    t->qd[i] = coarse(&seed, 2) * psdmp_codegen_joint_unit(t->code->robot, i % n) / second;
-  for (int i = 0; i < count; i++) t->qdd[i] = coarse(&seed, 4) * psdmp_codegen_joint_unit(t->code->robot, i % n) / L;
-  for (int i = 0; i < 3; i++) t->gravity[i] = coarse(&seed, 10);
-  for (int i = 0; i < 6; i++) t->wrench[i] = coarse(&seed, 20) * (i < 3 ? 1 : L);
+    t->q[i] = psdmp_codegen_trial_coarse(&seed, 3) * psdmp_codegen_joint_unit(t->code->robot, i % n);
+  for (int i = 0; i < count; i++)
+    t->qd[i] = psdmp_codegen_trial_coarse(&seed, 2) * psdmp_codegen_joint_unit(t->code->robot, i % n) / second;
+  for (int i = 0; i < count; i++)
+    t->qdd[i] = psdmp_codegen_trial_coarse(&seed, 4) * psdmp_codegen_joint_unit(t->code->robot, i % n) / L;
+  for (int i = 0; i < 3; i++) t->gravity[i] = psdmp_codegen_trial_coarse(&seed, 10);
+  for (int i = 0; i < 6; i++) t->wrench[i] = psdmp_codegen_trial_coarse(&seed, 20) * (i < 3 ? 1 : L);
   /* a body of 2.5 kg */
   static const double payload[10] = {2.5, 0.125, -0.0625, 0.25, 0.125, 0.015625, -0.03125, 0.15625, 0.0078125, 0.09375};
   for (int i = 0; i < 10; i++) t->payload[i] = payload[i] * (i == 0 ? 1 : i < 4 ? L : L * L);
+  psdmp_codegen_trial_friction_states(t);
 }
 
 /* bodies that could be: mass, a centre near the frame, inertias of similar size; assumptions of the file are kept by
@@ -52,12 +57,14 @@ static psdm_status random_parameters(trial *t, psdm_error *error) {
   if (r->assumptions) return psdmp_derive_sample_assumed(r, NULL, seed, t->arena, t->pi, error);
   for (int k = 0; k < r->bodies; k++) {
     double com[3], inertia[6];
-    for (int i = 0; i < 3; i++) com[i] = coarse(&seed, 0.2) * t->unit;
+    for (int i = 0; i < 3; i++) com[i] = psdmp_codegen_trial_coarse(&seed, 0.2) * t->unit;
     for (int i = 0; i < 6; i++)
-      inertia[i] = (i == 0 || i == 3 || i == 5 ? 0.5 + coarse(&seed, 0.2) : coarse(&seed, 0.1)) * t->unit * t->unit;
-    psdmp_robot_standard_from_body(3 + coarse(&seed, 2), com, inertia, t->pi + 10 * k);
+      inertia[i] = (i == 0 || i == 3 || i == 5 ? 0.5 + psdmp_codegen_trial_coarse(&seed, 0.2)
+                                               : psdmp_codegen_trial_coarse(&seed, 0.1)) *
+                   t->unit * t->unit;
+    psdmp_robot_standard_from_body(3 + psdmp_codegen_trial_coarse(&seed, 2), com, inertia, t->pi + 10 * k);
   }
-  for (int d = 0; d < r->drives; d++) t->pi[10 * r->bodies + d] = 0.5 + coarse(&seed, 0.25);
+  for (int d = 0; d < r->drives; d++) t->pi[10 * r->bodies + d] = 0.5 + psdmp_codegen_trial_coarse(&seed, 0.25);
   return PSDM_OK;
 }
 
@@ -96,8 +103,7 @@ static void *duplicate(psdmp_base_arena *arena, const void *from, size_t bytes) 
   return copy;
 }
 
-/* a copy that shares no number that gravity or inertias change */
-static bool copy_robot(const psdm_robot *r, psdmp_base_arena *arena, psdm_robot *c) {
+bool psdmp_codegen_robot_copy(const psdm_robot *r, psdmp_base_arena *arena, psdm_robot *c) {
   size_t n = (size_t)r->n, bodies = (size_t)r->bodies;
   if (!psdmp_robot_copy(r, arena, c)) return false;
   c->pi = duplicate(arena, r->pi, 10 * bodies * sizeof *r->pi);
@@ -107,21 +113,29 @@ static bool copy_robot(const psdm_robot *r, psdmp_base_arena *arena, psdm_robot 
   return c->pi && (c->drive || !r->drive) && (c->body_drive || !r->body_drive) && (c->drive_mass || !r->drive_mass);
 }
 
-/* gravity and payload as one function has them */
-static void dress(trial *t, const psdmp_codegen_program *p) {
-  const psdm_robot *r = t->code->robot;
+/* a copy gets parameters, gravity, and a payload where there is one */
+static void dress_robot(psdm_robot *r, const double *pi, const double *gravity, const double *payload) {
   int body = r->link[r->last].body;
-  psdm_robot_set_parameters(&t->robot, t->pi);
-  memcpy(t->robot.gravity, p->length[PSDMP_CODEGEN_IN_GRAVITY] ? t->gravity : r->gravity, sizeof t->robot.gravity);
-  if (!p->length[PSDMP_CODEGEN_IN_PAYLOAD] || body < 0) return;
+  psdm_robot_set_parameters(r, pi);
+  memcpy(r->gravity, gravity, sizeof r->gravity);
+  if (!payload || body < 0) return;
   double moved[10];
-  psdmp_robot_standard_move(&r->link[r->last].frame, t->payload, moved);
-  for (int i = 0; i < 10; i++) t->robot.body[body].pi[i] += moved[i];
-  psdmp_robot_reduce(&t->robot);
+  psdmp_robot_standard_move(&r->link[r->last].frame, payload, moved);
+  for (int i = 0; i < 10; i++) r->body[body].pi[i] += moved[i];
+  psdmp_robot_reduce(r);
 }
 
-psdm_status psdmp_codegen_trial_evaluate(trial *t, const psdmp_codegen_program *p, psdm_function f, int s,
-                                         double *out) {
+/* gravity and payload as one function has them */
+static void dress(trial *t, const psdmp_codegen_program *p) {
+  const double *gravity = p->length[PSDMP_CODEGEN_IN_GRAVITY] ? t->gravity : t->code->robot->gravity,
+               *payload = p->length[PSDMP_CODEGEN_IN_PAYLOAD] ? t->payload : NULL;
+  dress_robot(&t->robot, t->pi, gravity, payload);
+  if (t->code->friction.loaded) dress_robot(&t->loaded, t->code->friction.pi, gravity, payload);
+}
+
+/* a function of one of the two robots at state s */
+psdm_status psdmp_codegen_trial_of(trial *t, const psdm_robot *robot, const psdmp_codegen_program *p, psdm_function f,
+                                   int s, double *out) {
   int n = t->code->robot->n;
   psdm_wrench wrench = {.joint = t->code->robot->last};
   memcpy(wrench.force, t->wrench, sizeof wrench.force);
@@ -130,25 +144,37 @@ psdm_status psdmp_codegen_trial_evaluate(trial *t, const psdmp_codegen_program *
                                .wrench_count = p->length[PSDMP_CODEGEN_IN_WRENCH] > 0,
                                .wrenches = &wrench,
                                .model = t->code->model,
-                               .expanded = t->code->given,
+                               .expanded = t->code->given && robot == &t->robot,
                                .theta = t->theta,
                                .scratch = t->scratch};
   memcpy(t->state, t->q + s * n, sizeof *t->q * (size_t)n);
   memcpy(t->state + n, t->qd + s * n, sizeof *t->q * (size_t)n);
   memcpy(t->state + 2 * n, t->qdd + s * n, sizeof *t->q * (size_t)n);
-  return psdm_eval(&t->robot, t->work, f, &options, t->state, out);
+  return psdm_eval(robot, t->work, f, &options, t->state, out);
+}
+
+psdm_status psdmp_codegen_trial_evaluate(trial *t, const psdmp_codegen_program *p, psdm_function f, int s,
+                                         double *out) {
+  psdm_status status = psdmp_codegen_trial_of(t, &t->robot, p, f, s, out);
+  if (status || !p->friction || (f != PSDM_F_INVERSE && f != PSDM_F_BIAS)) return status;
+  double *part = t->room;
+  status = psdmp_codegen_trial_friction(t, p, f, s, part);
+  for (int i = 0; i < t->code->robot->n; i++) out[i] += part[i];
+  return status;
 }
 
 static double sign(double x) { return (x > 0) - (x < 0); }
 
 /* base columns spread to the full width, with friction and drives behind them */
-static void widen_regressor(const trial *t, int s, double *Y, int columns) {
+static psdm_status widen_regressor(trial *t, const psdmp_codegen_program *p, int s, double *Y, int columns) {
   const psdm_code_options *o = &t->code->options;
-  int n = t->code->robot->n, l = psdm_model_l(t->code->model);
+  int n = t->code->robot->n, l = psdm_model_l(t->code->model), own = p->friction ? t->code->friction.drag.columns : 0;
+  psdm_status status = own ? psdmp_codegen_trial_friction_columns(t, p, s, t->room + n) : PSDM_OK;
   for (int i = n - 1; i >= 0; i--) {
     memmove(Y + i * columns, Y + i * l, sizeof *Y * (size_t)l);
     memset(Y + i * columns + l, 0, sizeof *Y * (size_t)(columns - l));
-    double *at = Y + i * columns + l + i;
+    if (own) memcpy(Y + i * columns + l, t->room + n + i * own, sizeof *Y * (size_t)own);
+    double *at = Y + i * columns + l + own + i;
     if (o->friction_columns) {
       at[0] = sign(t->qd[s * n + i]);
       at[n] = t->qd[s * n + i];
@@ -156,6 +182,7 @@ static void widen_regressor(const trial *t, int s, double *Y, int columns) {
     }
     if (o->drive_columns) at[0] = t->qdd[s * n + i];
   }
+  return status;
 }
 
 bool psdmp_codegen_inverts(psdm_function f) {
@@ -175,14 +202,19 @@ static bool invert(int n, double *M, double *Minv, double *scale) {
   return true;
 }
 
-psdm_status psdmp_codegen_trial_linearized(trial *t, psdm_function f, int s, double *out) {
+psdm_status psdmp_codegen_trial_linearized(trial *t, const psdmp_codegen_program *p, psdm_function f, int s,
+                                           double *out) {
   int n = t->code->robot->n;
+  bool friction = p && p->friction;
   const double *q = t->q + s * n, *qd = t->qd + s * n, *qdd = t->qdd + s * n;
-  if (f == PSDM_F_LINEARIZE_INVERSE)
-    return psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
+  if (f == PSDM_F_LINEARIZE_INVERSE) {
+    psdm_status done = psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
+    return done || !friction ? done : psdmp_codegen_trial_friction_slopes(t, s, out, out + n * n, out + 2 * n * n);
+  }
   double *dq = t->state + 3 * n, *dqd = dq + n * n, *M = dqd + n * n,
          *Minv = f == PSDM_F_INVERSE_MASS ? out : out + 2 * n * n;
   psdm_status status = psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, dq, dqd, M);
+  if (!status && friction) status = psdmp_codegen_trial_friction_slopes(t, s, dq, dqd, M);
   if (!status && !invert(n, M, Minv, t->state)) status = PSDM_E_SINGULAR;
   for (int i = 0; i < n * n && !status && Minv != out; i++) {
     out[i] = out[n * n + i] = 0;
@@ -194,21 +226,30 @@ psdm_status psdmp_codegen_trial_linearized(trial *t, psdm_function f, int s, dou
   return status;
 }
 
+/* one state of a function that is not forward */
+static psdm_status expect(trial *t, const psdmp_codegen_program *p, int s, double *out) {
+  int n = t->code->robot->n;
+  psdm_status status;
+  if (p->function == PSDM_F_FRICTION) return psdmp_codegen_trial_friction(t, p, PSDM_F_INVERSE, s, out);
+  if (p->function == PSDM_F_FRICTION_STEP) {
+    psdmp_codegen_trial_friction_step(t, s, out);
+    return PSDM_OK;
+  }
+  if (p->function > PSDM_F_POSE) return psdmp_codegen_trial_linearized(t, p, p->function, s, out);
+  status = psdmp_codegen_trial_evaluate(t, p, p->function, s, out);
+  if (!status && p->function == PSDM_F_REGRESSOR && n) status = widen_regressor(t, p, s, out, (int)p->outputs / n);
+  return status;
+}
+
 psdm_status psdmp_codegen_trial_expect(trial *t, const psdmp_codegen_program *p, double *out) {
-  int n = t->code->robot->n, count = (int)p->outputs;
+  int count = (int)p->outputs;
   psdm_status status = PSDM_OK;
   dress(t, p);
   if (p->function == PSDM_F_FORWARD) {
-    memcpy(out, t->qdd, sizeof *out * (size_t)(STATES * n));
+    memcpy(out, t->qdd, sizeof *out * (size_t)(STATES * t->code->robot->n));
     return PSDM_OK;
   }
-  for (int s = 0; s < STATES && !status && p->function > PSDM_F_POSE; s++)
-    status = psdmp_codegen_trial_linearized(t, p->function, s, out + s * count);
-  if (p->function > PSDM_F_POSE) return status;
-  for (int s = 0; s < STATES && !status; s++) {
-    status = psdmp_codegen_trial_evaluate(t, p, p->function, s, out + s * count);
-    if (p->function == PSDM_F_REGRESSOR && n) widen_regressor(t, s, out + s * count, count / n);
-  }
+  for (int s = 0; s < STATES && !status; s++) status = expect(t, p, s, out + s * count);
   return status;
 }
 
@@ -224,7 +265,7 @@ static bool allocate(trial *t) {
   t->scratch = psdmp_base_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
   t->input = PSDMP_BASE_NEW(t->arena, PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, double);
   return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch &&
-         copy_robot(t->code->robot, t->arena, &t->robot);
+         psdmp_codegen_robot_copy(t->code->robot, t->arena, &t->robot) && psdmp_codegen_trial_friction_new(t);
 }
 
 psdm_status psdmp_codegen_trial_new(const psdm_code *code, psdmp_base_arena *arena, psdmp_codegen_trial *t,

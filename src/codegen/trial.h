@@ -20,7 +20,11 @@ typedef struct psdmp_codegen_trial {
   double unit;        /* metres: psdmp_robot_unit */
   double *pi, *theta; /* standard and base parameters */
   double gravity[3], payload[10], wrench[6];
-  double *q, *qd, *qdd;    /* (PSDMP_CODEGEN_STATES x n) */
+  double *q, *qd, *qdd; /* (PSDMP_CODEGEN_STATES x n) */
+  /* friction: the robot that loads drives, a copy too; a row before, (PSDMP_CODEGEN_STATES x n); what is remembered,
+   * (PSDMP_CODEGEN_STATES x states); room */
+  psdm_robot loaded;
+  double dt, *q0, *qd0, *z, *room;
   double *state, *scratch; /* (3 n) in psdm_eval's order, then (3 n n) */
   double *input;           /* (blocks x PSDMP_CODEGEN_BLOCK) room for one state's arguments */
   bool conditioned;        /* the self-test has CONDITION */
@@ -28,6 +32,9 @@ typedef struct psdmp_codegen_trial {
 
 /* How far joint i moves at random states, per radian of others: 1, or psdmp_robot_unit where it slides something. */
 double psdmp_codegen_joint_unit(const psdm_robot *robot, int i);
+
+/* Uniform in [-range, range), on a grid of 1/64, which float and short text hold exactly. */
+double psdmp_codegen_trial_coarse(uint64_t *seed, double range);
 
 /* The code needs its model and theta, no programs yet. Memory comes from the arena but for what
  * psdmp_codegen_trial_free frees. */
@@ -42,9 +49,31 @@ bool psdmp_codegen_inverts(psdm_function f);
  * made from. PSDM_E_SINGULAR where it has none. */
 psdm_status psdmp_codegen_trial_expect(psdmp_codegen_trial *t, const psdmp_codegen_program *p, double *out);
 
+/* A function of one robot of the trial at state s, as the program's arguments have it, without friction. */
+psdm_status psdmp_codegen_trial_of(psdmp_codegen_trial *t, const psdm_robot *robot, const psdmp_codegen_program *p,
+                                   psdm_function f, int s, double *out);
+
 /* Beside it, for the same program: another function of state s; M^-1 and derivatives. */
 psdm_status psdmp_codegen_trial_evaluate(psdmp_codegen_trial *t, const psdmp_codegen_program *p, psdm_function f, int s,
                                          double *out);
-psdm_status psdmp_codegen_trial_linearized(psdmp_codegen_trial *t, psdm_function f, int s, double *out);
+/* with friction where p is a program that has it; p may be NULL */
+psdm_status psdmp_codegen_trial_linearized(psdmp_codegen_trial *t, const psdmp_codegen_program *p, psdm_function f,
+                                           int s, double *out);
+
+/* ---- trial_friction.c ---- */
+
+bool psdmp_codegen_trial_friction_new(psdmp_codegen_trial *t); /* its memory; false: out of memory */
+void psdmp_codegen_trial_friction_states(psdmp_codegen_trial *t);
+
+/* Friction torques of state s (n); f: INVERSE, or BIAS for zero acceleration. */
+psdm_status psdmp_codegen_trial_friction(psdmp_codegen_trial *t, const psdmp_codegen_program *p, psdm_function f, int s,
+                                         double *tau);
+/* z of state s, a step later (states). */
+void psdmp_codegen_trial_friction_step(psdmp_codegen_trial *t, int s, double *z);
+/* Columns of friction, behind each other in rows (n x columns). */
+psdm_status psdmp_codegen_trial_friction_columns(psdmp_codegen_trial *t, const psdmp_codegen_program *p, int s,
+                                                 double *columns);
+/* Adds friction's derivatives to dtau/dq, dtau/dqd and dtau/dqdd, (n x n) each. */
+psdm_status psdmp_codegen_trial_friction_slopes(psdmp_codegen_trial *t, int s, double *dq, double *dqd, double *dqdd);
 
 #endif

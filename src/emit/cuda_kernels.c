@@ -50,11 +50,13 @@ static void emit_parameters(psdmp_emit_writer *e, const psdmp_codegen_program *p
 }
 
 void psdmp_emit_cuda_prototypes(psdmp_emit_writer *e) {
-  psdm_output_text(e->out, "/* The same for count states at a time on a GPU: number k of state i is at [k*count + i], "
-                           "in and out. Pointers are the device's, but for\n"
-                           " * theta, gravity, payload and wrench, which are one for all states, in host memory, and "
-                           "read before the call returns. Results overlap\n"
-                           " * nothing. The work is queued on a stream (a cudaStream_t; NULL: the default one) of the "
+  psdm_output_print(e->out,
+                    "/* The same for count states at a time on a GPU: number k of state i is at [k*count + i], "
+                    "in and out. Pointers are the device's, but for\n"
+                    " * theta, gravity, payload%s wrench%s, which are one for all states, in host memory, and "
+                    "read before the call returns. Results overlap\n",
+                    e->code->friction.drag.states ? "," : " and", e->code->friction.drag.states ? " and dt" : "");
+  psdm_output_text(e->out, " * nothing. The work is queued on a stream (a cudaStream_t; NULL: the default one) of the "
                            "current device; nothing is allocated, copied or\n"
                            " * waited for. Pointers at multiples of 128 bytes and a count that 32 divides are fastest. "
                            "Returns 0, or CUDA's number of what went wrong. */\n");

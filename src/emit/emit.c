@@ -64,11 +64,15 @@ void psdmp_emit_comment_text(psdmp_emit_writer *e, const char *text) {
 /* ---- the banner ---- */
 
 static void emit_costs(psdmp_emit_writer *e) {
-  psdm_output_text(e->out, " *\n *   function          method        mult      add    div  sqrt  sin+cos  depth\n");
+  bool calls = e->code->friction.there;
+  psdm_output_print(e->out, " *\n *   function          method        mult      add    div  sqrt  sin+cos  depth%s\n",
+                    calls ? "  calls" : "");
   for (int k = 0; k < e->code->programs; k++) {
     const psdmp_codegen_program *p = &e->code->program[k];
-    psdm_output_print(e->out, " *   %-17s %-10s %7ld  %7ld  %5ld %5ld  %7ld  %5ld\n", p->name, p->method, p->cost.mult,
+    psdm_output_print(e->out, " *   %-17s %-10s %7ld  %7ld  %5ld %5ld  %7ld  %5ld", p->name, p->method, p->cost.mult,
                       p->cost.add, p->cost.div, p->cost.sqrt, p->cost.sincos, p->cost.depth);
+    if (calls) psdm_output_print(e->out, "  %5ld", p->cost.calls);
+    psdm_output_text(e->out, "\n");
   }
 }
 
@@ -103,7 +107,7 @@ const char *const psdmp_emit_block_names[PSDMP_CODEGEN_IN_COUNT] = {
 
 bool psdmp_emit_block_shared(psdmp_codegen_block block) {
   return block == PSDMP_CODEGEN_IN_THETA || block == PSDMP_CODEGEN_IN_GRAVITY || block == PSDMP_CODEGEN_IN_PAYLOAD ||
-         block == PSDMP_CODEGEN_IN_WRENCH;
+         block == PSDMP_CODEGEN_IN_WRENCH || block == PSDMP_CODEGEN_IN_DT;
 }
 
 void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p) {

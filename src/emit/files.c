@@ -14,12 +14,16 @@ static const char *const block_docs[PSDMP_CODEGEN_IN_COUNT] = {
     [PSDMP_CODEGEN_IN_PAYLOAD] =
         "a body on the link, about that link's frame: m mx my mz XX XY XZ YY YZ ZZ; kg, kg m, kg m^2",
     [PSDMP_CODEGEN_IN_WRENCH] = "force and moment on the link, at its frame's origin, base frame; N, N m",
+    [PSDMP_CODEGEN_IN_DT] = "time from q0 to q; s",
     [PSDMP_CODEGEN_IN_SINE] = "sin q; not read for prismatic joints",
     [PSDMP_CODEGEN_IN_COSINE] = "cos q; not read for prismatic joints",
+    [PSDMP_CODEGEN_IN_Q0] = "positions at the row before",
+    [PSDMP_CODEGEN_IN_QD0] = "velocities at the row before",
     [PSDMP_CODEGEN_IN_Q] = "positions; rad, m where a joint slides",
     [PSDMP_CODEGEN_IN_QD] = "velocities; rad/s, m/s",
     [PSDMP_CODEGEN_IN_QDD] = "accelerations; rad/s^2, m/s^2",
-    [PSDMP_CODEGEN_IN_TAU] = "torques that the motors supply; N m, N where a joint slides"};
+    [PSDMP_CODEGEN_IN_TAU] = "torques that the motors supply; N m, N where a joint slides",
+    [PSDMP_CODEGEN_IN_Z] = "what friction remembers, listed above"};
 
 static const char *const result_docs[PSDM_FUNCTION_COUNT] = {
     [PSDM_F_INVERSE] = "torques that the motors must supply; N m, N where a joint slides",
@@ -34,7 +38,46 @@ static const char *const result_docs[PSDM_FUNCTION_COUNT] = {
     [PSDM_F_POSE] = "x y z, then the rotation from link to base axes, row-major",
     [PSDM_F_LINEARIZE_INVERSE] = "row-major (n x n), row i column j: of torque i by joint j",
     [PSDM_F_LINEARIZE_FORWARD] = "row-major (n x n), row i column j: of acceleration i by joint j",
-    [PSDM_F_INVERSE_MASS] = "inverse of the mass matrix, row-major, both triangles"};
+    [PSDM_F_INVERSE_MASS] = "inverse of the mass matrix, row-major, both triangles",
+    [PSDM_F_FRICTION] = "friction torques, which motors must supply beside all else; N m, N where a joint slides",
+    [PSDM_F_FRICTION_STEP] = "z at q, qd; an array of its own"};
+
+/* ---- friction ---- */
+
+static void emit_stops(psdmp_emit_writer *e) {
+  const psdm_parameters *p = e->code->friction.drag.p;
+  for (int i = 0, at = 0; i < p->n; i++)
+    for (int k = 0; k < p->columns[i]; k++)
+      if (p->column[i][k].kind == PSDM_COLUMN_STOP)
+        psdm_output_print(e->out, " *   z[%d]: drive %d, stop(x/w) of w = %.9g\n", at++, i + 1, p->column[i][k].width);
+}
+
+static void emit_memory(psdmp_emit_writer *e) {
+  const psdmp_parameters_drag *d = &e->code->friction.drag;
+  if (!d->states) return;
+  psdmp_emit_say(
+      e, " * It remembers z: @friction_step gives z of a row from z of the row before; all zero at the beginning "
+         "of a motion.\n");
+  if (d->formula)
+    psdm_output_print(e->out, " *   z[i]: mean deflection of the bristles of %s i + 1\n", d->p ? "drive" : "joint");
+  else emit_stops(e);
+}
+
+static void emit_friction(psdmp_emit_writer *e) {
+  const psdmp_codegen_friction *k = &e->code->friction;
+  if (!k->there) return;
+  psdm_output_print(e->out,
+                    "/* Friction: %s. It is part of inverse, bias, forward, their derivatives and the regressor.\n",
+                    !k->drag.p         ? psdm_friction_name(k->drag.kind)
+                    : k->drag.p->lugre ? "lugre, of the drives as they were calibrated"
+                                       : "of the drives as they were calibrated");
+  if (k->loaded)
+    psdm_output_text(e->out, " * Rigid torque loads the drives, that of a payload and a wrench included.\n");
+  emit_memory(e);
+  psdm_output_text(e->out, " */\n");
+  if (k->drag.states) psdmp_emit_say(e, "#define $STATES %d /* length of z */\n", k->drag.states);
+  psdm_output_text(e->out, "\n");
+}
 
 /* twelve digits, as psdm params has them: for reading */
 static const char *readable(double x, char text[32]) {
@@ -77,6 +120,18 @@ static void emit_parameters(psdmp_emit_writer *e) {
   psdm_output_text(e->out, " */\n\n");
 }
 
+/* columns of friction from at on */
+static void emit_friction_columns(psdmp_emit_writer *e, int at) {
+  const psdmp_parameters_drag *d = &e->code->friction.drag;
+  const char *whose = d->p ? "drive" : "joint";
+  for (int k = 0; d->formula && k < psdm_friction_columns(d->kind); k++, at += d->n)
+    psdm_output_print(e->out, "; %d to %d: %s of each %s's friction", at, at + d->n - 1,
+                      psdm_friction_column_name(d->kind, k), whose);
+  for (int i = 0; !d->formula && i < d->n; at += d->p->columns[i++])
+    if (d->p->columns[i])
+      psdm_output_print(e->out, "; %d to %d: gains of drive %d's friction", at, at + d->p->columns[i] - 1, i + 1);
+}
+
 static void emit_regressor_columns(psdmp_emit_writer *e) {
   const psdm_code_options *o = &e->code->options;
   int n = e->code->robot->n, at = psdm_model_l(e->code->model);
@@ -86,6 +141,7 @@ static void emit_regressor_columns(psdmp_emit_writer *e) {
                       at + n, at + 2 * n - 1);
     at += 2 * n;
   }
+  if (e->code->friction.there) emit_friction_columns(e, at), at += e->code->friction.drag.columns;
   if (o->drive_columns) psdm_output_print(e->out, "; %d to %d: drive inertias, qdd", at, at + n - 1);
   psdm_output_text(e->out, ".\n");
 }
@@ -114,17 +170,21 @@ static void emit_prototype(psdmp_emit_writer *e, const psdmp_codegen_program *p)
   if (p->function == PSDM_F_REGRESSOR) emit_regressor_columns(e);
   if (p->function == PSDM_F_JACOBIAN || p->function == PSDM_F_POSE) emit_link(e, e->code->options.link);
   if (p->length[PSDMP_CODEGEN_IN_PAYLOAD] || p->length[PSDMP_CODEGEN_IN_WRENCH]) emit_link(e, NULL);
-  psdm_output_print(e->out, " * %ld multiplications, %ld additions, %ld divisions, %ld sin+cos */\n", p->cost.mult,
+  psdm_output_print(e->out, " * %ld multiplications, %ld additions, %ld divisions, %ld sin+cos", p->cost.mult,
                     p->cost.add, p->cost.div, p->cost.sincos);
+  if (p->cost.calls) psdm_output_print(e->out, ", %ld exponentials, powers and the like", p->cost.calls);
+  psdm_output_text(e->out, " */\n");
   psdmp_emit_say(e, "void @%s(", p->name);
   psdmp_emit_arguments(e, p);
   psdm_output_text(e->out, ");\n\n");
 }
 
 static void emit_batch_prototypes(psdmp_emit_writer *e) {
-  psdm_output_text(e->out, "/* The same for count states at a time: number k of state i is at [k*count + i], in and "
-                           "out. theta, gravity, payload and wrench are one\n"
-                           " * for all states. */\n");
+  psdm_output_print(e->out,
+                    "/* The same for count states at a time: number k of state i is at [k*count + i], in and "
+                    "out. theta, gravity, payload%s wrench%s are one\n"
+                    " * for all states. */\n",
+                    e->code->friction.drag.states ? "," : " and", e->code->friction.drag.states ? " and dt" : "");
   for (int k = 0; k < e->code->programs; k++) {
     psdmp_emit_say(e, "void @%s_batch(size_t count, ", e->code->program[k].name);
     psdmp_emit_arguments(e, &e->code->program[k]);
@@ -145,6 +205,7 @@ void psdmp_emit_header(psdmp_emit_writer *e) {
   psdmp_emit_say(e, "#define $N %d /* joints: length of q, qd, qdd, tau */\n#define $L %d /* base parameters */\n\n",
                  code->robot->n, psdm_model_l(code->model));
   emit_parameters(e);
+  emit_friction(e);
   for (int k = 0; k < code->programs; k++) emit_prototype(e, &code->program[k]);
   if (code->options.target == PSDM_CODE_SIMD) emit_batch_prototypes(e);
   if (code->options.target == PSDM_CODE_CUDA) psdmp_emit_cuda_prototypes(e);

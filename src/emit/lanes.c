@@ -28,7 +28,7 @@ static void emit_lane_sincos(psdmp_emit_writer *e, psdm_code_sincos how) {
   double far = psdmp_emit_sincos_range(e);
   psdmp_emit_literal(e, far, range);
   psdmp_emit_literal(e, far * far, square);
-  if (how == PSDM_SINCOS_LIBM) {
+  if (how != PSDM_SINCOS_POLYNOMIAL) {
     psdmp_emit_say(e, "static inline void @lane_turn(const @lanes *x, @lanes *s, @lanes *c) {\n");
     psdmp_emit_say(e, "  for (int i = 0; i < $LANES; i++) (*s)[i] = sin~((*x)[i]), (*c)[i] = cos~((*x)[i]);\n}\n\n");
     return;

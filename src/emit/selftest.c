@@ -49,9 +49,13 @@ static void emit_inputs(psdmp_emit_writer *e, const psdmp_codegen_trial *t) {
   if (any_length(code, PSDMP_CODEGEN_IN_GRAVITY)) emit_list(e, "gravity", t->gravity, 3);
   if (any_length(code, PSDMP_CODEGEN_IN_PAYLOAD)) emit_list(e, "payload", t->payload, 10);
   if (any_length(code, PSDMP_CODEGEN_IN_WRENCH)) emit_list(e, "wrench", t->wrench, 6);
+  if (any_length(code, PSDMP_CODEGEN_IN_DT)) emit_list(e, "dt", &t->dt, 1);
+  if (any_length(code, PSDMP_CODEGEN_IN_Q0)) emit_table(e, "in_q0", t->q0, n, true);
+  if (any_length(code, PSDMP_CODEGEN_IN_QD0)) emit_table(e, "in_qd0", t->qd0, n, true);
   if (any_length(code, PSDMP_CODEGEN_IN_Q)) emit_table(e, "in_q", t->q, n, true);
   if (any_length(code, PSDMP_CODEGEN_IN_QD)) emit_table(e, "in_qd", t->qd, n, true);
   if (any_length(code, PSDMP_CODEGEN_IN_QDD)) emit_table(e, "in_qdd", t->qdd, n, true);
+  if (any_length(code, PSDMP_CODEGEN_IN_Z)) emit_table(e, "in_z", t->z, code->friction.drag.states, true);
   for (int k = 0; k < 2 && any_length(code, PSDMP_CODEGEN_IN_SINE); k++) {
     for (int i = 0; i < STATES * n; i++) turned[i] = k ? cos(t->q[i]) : sin(t->q[i]);
     emit_table(e, k ? "in_c" : "in_s", turned, n, true);
@@ -211,7 +215,7 @@ static psdm_status emit_inverting_tables(psdmp_emit_writer *e, psdmp_codegen_tri
     status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau + s * n);
     if (!status) status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_MASS, s, M + s * n * n);
     if (!status && (cuda || p->function != PSDM_F_FORWARD))
-      status = psdmp_codegen_trial_linearized(t, PSDM_F_INVERSE_MASS, s, Minv);
+      status = psdmp_codegen_trial_linearized(t, NULL, PSDM_F_INVERSE_MASS, s, Minv);
     worst = fmax(worst, condition(M + s * n * n, Minv, n));
     widest = fmax(widest, spread(t, p, tau + s * n, M + s * n * n, Minv));
   }

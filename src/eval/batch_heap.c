@@ -18,7 +18,7 @@ psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, cons
   static const psdm_eval_options none = {0};
   const psdm_eval_options *o = options ? options : &none;
   *out = NULL;
-  if (!psdm_function_name(function))
+  if ((unsigned)function >= PSDM_EVAL_FUNCTIONS)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "unknown function %d", (int)function);
   if (o->model) {
     psdm_status other = psdm_model_match(o->model, robot, error);

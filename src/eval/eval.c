@@ -14,6 +14,8 @@ static const psdm_eval_options no_options = {0};
 
 /* ---- names ---- */
 
+static bool has(psdm_function f) { return (unsigned)f < PSDM_EVAL_FUNCTIONS; }
+
 static int words(const char *list) {
   int count = list != NULL;
   for (const char *c = list ? list : ""; *c; c++) count += *c == ' ';
@@ -26,7 +28,9 @@ static void word(const char *list, int index, int number, char *buf, size_t size
   snprintf(buf, size, "%.*s%d", (int)strcspn(list, " "), list, number);
 }
 
-int psdm_eval_inputs(const psdm_robot *r, psdm_function f) { return words(psdm_function_inputs(f)) * r->n; }
+int psdm_eval_inputs(const psdm_robot *r, psdm_function f) {
+  return has(f) ? words(psdm_function_inputs(f)) * r->n : 0;
+}
 
 char *psdm_eval_input_name(const psdm_robot *r, psdm_function f, int index, char *buf, size_t size) {
   if (size) buf[0] = '\0';
@@ -35,14 +39,18 @@ char *psdm_eval_input_name(const psdm_robot *r, psdm_function f, int index, char
   return buf;
 }
 
-/* columns of the regressor: base parameters of the model, or all standard ones */
-static int regressor_columns(const psdm_robot *r, const psdm_eval_options *o) {
+/* columns of the regressor: base parameters of the model, or all standard ones; and those of friction behind them */
+static int rigid_columns(const psdm_robot *r, const psdm_eval_options *o) {
   return o->model ? o->model->l : psdm_robot_parameter_count(r);
+}
+
+static int regressor_columns(const psdm_robot *r, const psdm_eval_options *o) {
+  return rigid_columns(r, o) + (o->friction_columns ? r->n * psdm_friction_columns(PSDM_FRICTION_POWER) : 0);
 }
 
 int psdm_eval_outputs(const psdm_robot *r, psdm_function f, const psdm_eval_options *options) {
   int rows, columns, l = regressor_columns(r, options ? options : &no_options);
-  return words(psdm_function_results(f)) * psdm_function_shape(f, r->n, l, &rows, &columns);
+  return has(f) ? words(psdm_function_results(f)) * psdm_function_shape(f, r->n, l, &rows, &columns) : 0;
 }
 
 char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eval_options *options, int index,
@@ -120,8 +128,8 @@ size_t psdm_eval_scratch(const psdm_robot *r, const psdm_model *m) {
 
 /* The base regressor is the kept columns of the standard one, if the assumptions only removed columns; else, and on
  * request, it comes from the model's functions. */
-static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
-                             const double *qd, const double *qdd, double *out) {
+static psdm_status rigid_regressor(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
+                                   const double *qd, const double *qdd, double *out) {
   const psdm_model *m = o->model;
   if (!m) return psdm_regressor_standard(r, work, q, qd, qdd, out);
   if (o->expanded || m->combined) {
@@ -132,6 +140,29 @@ static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_ev
   psdm_status status = psdm_regressor_standard(r, work, q, qd, qdd, o->scratch);
   for (int i = 0; i < r->n && !status; i++)
     for (int j = 0; j < m->l; j++) out[i * m->l + j] = o->scratch[(long)i * m->standard + m->base[j].parameter];
+  return status;
+}
+
+/* rows moved apart, the last first, and n columns of each of friction's numbers behind them */
+static void add_columns(const psdm_robot *r, int rigid, int columns, const double *qd, double *out) {
+  for (int i = r->n - 1; i >= 0; i--) {
+    memmove(out + (long)i * columns, out + (long)i * rigid, sizeof *out * (size_t)rigid);
+    memset(out + (long)i * columns + rigid, 0, sizeof *out * (size_t)(columns - rigid));
+  }
+  for (int k = 0; k < r->joints; k++) {
+    double value[PSDM_FRICTION_MOST_COLUMNS];
+    int q = r->joint[k].q;
+    if (q < 0) continue;
+    psdm_friction_column_values(&r->joint[k].friction, PSDM_FRICTION_POWER, qd[q], 0, value);
+    for (int c = 0; c < psdm_friction_columns(PSDM_FRICTION_POWER); c++)
+      out[(long)q * columns + rigid + c * r->n + q] = value[c];
+  }
+}
+
+static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
+                             const double *qd, const double *qdd, double *out) {
+  psdm_status status = rigid_regressor(r, work, o, q, qd, qdd, out);
+  if (!status && o->friction_columns) add_columns(r, rigid_columns(r, o), regressor_columns(r, o), qd, out);
   return status;
 }
 

@@ -7,7 +7,7 @@ static const struct function {
   const char *name, *inputs, *results, *help;
 } functions[PSDM_FUNCTION_COUNT] = {
 #define ROW(id, name, inputs, results, rows, columns, help) {name, inputs, results, help},
-    PSDM_FUNCTION_LIST(ROW)
+    PSDM_FUNCTION_LIST(ROW) PSDM_FUNCTION_FRICTION_LIST(ROW)
 #undef ROW
 };
 
@@ -24,7 +24,7 @@ const char *psdm_function_help(psdm_function f) { return row(f)->help; }
 int psdm_function_shape(psdm_function f, int n, int l, int *rows, int *columns) {
   const int shape[PSDM_FUNCTION_COUNT][2] = {
 #define SHAPE(id, name, inputs, results, rows, columns, help) {rows, columns},
-      PSDM_FUNCTION_LIST(SHAPE)
+      PSDM_FUNCTION_LIST(SHAPE) PSDM_FUNCTION_FRICTION_LIST(SHAPE)
 #undef SHAPE
   };
   bool known = (unsigned)f < PSDM_FUNCTION_COUNT;

@@ -21,6 +21,8 @@
   X(flag, payload, "", "", "ten standard parameters of a body at the tip of the longest moving chain, as an argument") \
   X(flag, wrench, "", "",                                                                                              \
     "force and moment at the tip of the longest moving chain as an argument (inverse, bias, forward)")                 \
+  X(text, friction, "none", &(PSDM_FRICTION_LIST(PSDM_SETTING_WORD) "|calibrated")[1],                                 \
+    "friction of the joints in all functions that it changes; calibrated: of the drives, as \1params has it")          \
   X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                          \
   X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                           \
   X(text, wrap, "", "LIST", "wrappers around the functions, separated by commas: casadi, fmu")                         \
@@ -39,6 +41,7 @@ typedef struct codegen {
   psdm_job job;
   codegen_settings set;
   psdm_code_options options;
+  psdm_parameters *parameters; /* whose friction the code has; NULL: none */
   psdm_code *code;
 } codegen;
 
@@ -65,7 +68,7 @@ psdm_status psdmp_job_functions(const psdm_job *job, const char *list, unsigned 
   while (next_word(&list, name)) {
     psdm_function f;
     if (strcmp(name, "usual") == 0) *functions |= (2u << PSDM_F_POSE) - 1;
-    else if (strcmp(name, "all") == 0) *functions |= (1u << PSDM_FUNCTION_COUNT) - 1;
+    else if (strcmp(name, "all") == 0) *functions |= PSDM_CODE_RIGID;
     else if (psdm_function_find(name, &f)) named |= 1u << f;
     else return psdmp_job_no_word(job, "function", name, words, PSDM_FUNCTION_COUNT + 2);
   }
@@ -107,12 +110,31 @@ static psdm_status parse(codegen *j) {
                            .prefix = set->prefix,
                            .command = job->host.command,
                            .effort = set->effort > 0 ? (int)set->effort : -1};
+  int friction = psdmp_job_choice(job, "friction");
+  if (friction < PSDM_FRICTION_KINDS) o->friction = (psdm_friction_kind)friction;
+  if (friction == PSDM_FRICTION_KINDS && !set->params)
+    return psdmp_job_wrong(job, "\1friction calibrated needs \1params FILE, which holds the friction");
   psdm_status status = psdmp_job_functions(job, set->functions, &o->functions, &o->optional);
+  if (friction && !(PSDM_CODE_RIGID & ~o->functions)) o->functions |= 1u << PSDM_F_FRICTION; /* all */
   if (!status) status = parse_wraps(job, set->wrap, &o->wraps);
   if (!status && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_F_REGRESSOR & 1))
     status =
         psdmp_job_wrong(job, "\1%s_columns needs the function regressor", set->friction_columns ? "friction" : "drive");
   return status;
+}
+
+/* friction was asked for, and the file has none; or it is the parameters' own */
+static psdm_status find_friction(codegen *j) {
+  const psdm_job *job = &j->job;
+  psdm_error error;
+  bool given = j->options.friction == PSDM_FRICTION_NONE;
+  for (int k = 0; k < psdm_robot_joints(job->robot); k++)
+    given = given || psdm_robot_joint(job->robot, k)->friction.given;
+  if (!given) psdmp_job_warn(job, "\1friction %s: no joint of this robot has friction", j->set.friction);
+  if (psdmp_job_choice(job, "friction") != PSDM_FRICTION_KINDS) return PSDM_OK;
+  if (psdm_parameters_load(j->set.params, job->robot, NULL, &j->parameters, &error)) return psdmp_job_fail(job, &error);
+  j->options.parameters = j->parameters;
+  return PSDM_OK;
 }
 
 /* by name or as a joint counted from 1 */
@@ -188,7 +210,7 @@ static const psdm_coded_function *functions_of(const psdm_code *code, psdm_resul
     psdm_cost c;
     const char *method, *name = psdm_function_name(psdm_code_at(code, k, &c, &method));
     to[k] = (psdm_coded_function){name,    psdm_result_text(head, method), c.mult, c.add, c.div, c.sqrt, c.sincos,
-                                  c.depth, psdm_code_error(code, k)};
+                                  c.depth, psdm_code_error(code, k),       c.calls};
   }
   return to;
 }
@@ -224,12 +246,16 @@ static psdm_status run(psdm_job *job) {
   psdm_error error;
   psdm_status status = parse(j);
   if (!status) status = psdmp_job_robot(job, PSDM_ROBOT_SETTINGS_OF(&j->set), &job->robot);
+  if (!status) status = find_friction(j);
   if (!status) status = find_link(j);
   if (!status) status = build(j);
   if (!status && psdm_code_write(j->code, j->set.out, &error)) status = psdmp_job_fail(job, &error);
   return status ? status : psdmp_job_answer(job, &psdm_codegen_result_type, fill);
 }
 
-static void release(psdm_job *job) { psdm_code_free(((codegen *)job)->code); }
+static void release(psdm_job *job) {
+  psdm_code_free(((codegen *)job)->code);
+  psdm_parameters_free(((codegen *)job)->parameters);
+}
 
 PSDMP_JOB_KIND(codegen, codegen, release);

@@ -1,7 +1,6 @@
 /* statespace.c: linear models from the linearized dynamics: M, C2, D, G or A and B, with friction. */
 #include "psdm/statespace.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "psdm/friction.h"
@@ -34,18 +33,12 @@ psdm_status psdm_state_space(const psdm_robot *r, psdm_linear *l, const double *
 
 /* ---- friction ---- */
 
-/* d/dqd of psdm_friction_steady, without what is infinitely steep at rest */
-static double joint_slope(const psdm_friction *f, double qd) {
-  double ratio = f->stribeck > 0 ? fabs(qd) / f->stribeck : 0,
-         smooth = psdm_friction_smooth_slope(f, PSDM_FRICTION_POWER, qd);
-  double stribeck = ratio > 0 ? -2 * (f->stat - f->coulomb) * ratio / f->stribeck * exp(-ratio * ratio) : 0;
-  return stribeck + (isinf(smooth) ? 0 : smooth);
-}
-
 void psdm_friction_slope(const psdm_robot *r, const double *qd, double *slope) {
   for (int k = 0; k < psdm_robot_joints(r); k++) {
     const psdm_joint *joint = psdm_robot_joint(r, k);
-    if (joint->q >= 0) slope[joint->q] = joint->friction.given ? joint_slope(&joint->friction, qd[joint->q]) : 0;
+    if (joint->q >= 0)
+      slope[joint->q] =
+          joint->friction.given ? psdm_friction_steady_slope(&joint->friction, PSDM_FRICTION_POWER, qd[joint->q]) : 0;
   }
 }
 

@@ -3,6 +3,7 @@
 #define PSDMP_PARAMETERS_H
 
 #include "base/base.h"
+#include "psdm/friction.h"
 #include "psdm/model.h"
 #include "psdm/parameters.h"
 
@@ -29,11 +30,58 @@ typedef struct psdmp_parameters_column_state {
   bool any;
 } psdmp_parameters_column_state;
 
+/* z after a way dx, and a column's value; z: of a stop, as it stands after the way. Slopes by x, v and load. */
+double psdmp_parameters_column_stop(const psdmp_parameters_column *column, double dx, double z);
+double psdmp_parameters_column_value(const psdmp_parameters_column *column, double x, double v, double load, double z);
+void psdmp_parameters_column_slopes(const psdmp_parameters_column *column, double x, double v, double load, double z,
+                                    double slope[3]);
+
 /* Values of columns at one row; load: |rigid torque| of the drive. */
 void psdmp_parameters_columns_at(const psdmp_parameters_column *column, int count, double x, double v, double load,
                                  psdmp_parameters_column_state *state, double *value);
 /* at position 0 and a speed that has been steady for long, so that stops slide */
 double psdmp_parameters_column_steady(const psdmp_parameters_column *column, double v, double load);
+
+/* ---- drag.c: friction of a whole robot, as pure functions ---- */
+
+/* Of its joints, by their own numbers; or of its drives, as parameters have it. One thread at a time: it has scratch.
+ * Arrays of joints and drives have n numbers. */
+typedef struct psdmp_parameters_drag {
+  const psdm_robot *robot;
+  const psdm_parameters *p; /* of drives; NULL: the joints' own */
+  psdm_friction_kind kind;  /* of friction */
+  bool formula;             /* by friction; else by the parameters' columns */
+  bool loaded;              /* depends on the rigid torque */
+  int n;
+  int states;              /* LuGre: n deflections; else one number for each stop, drive by drive */
+  int columns;             /* of a regressor */
+  psdm_friction *friction; /* (n) */
+  double *gear, *room;
+} psdmp_parameters_drag;
+
+/* Memory is the arena's; robot and parameters must outlive it. PSDM_E_MISSING: a joint lacks a number of the model. */
+psdm_status psdmp_parameters_drag_set(psdmp_parameters_drag *drag, const psdm_robot *robot, psdm_friction_kind kind,
+                                      const psdm_parameters *p, psdmp_base_arena *arena, psdm_error *error);
+
+/* Joints' positions, speeds or torques as the drives have them, and drives' torques as the joints have them. */
+void psdmp_parameters_drag_drives(const psdmp_parameters_drag *drag, const double *joint, bool torque, double *drive);
+void psdmp_parameters_drag_joints(const psdmp_parameters_drag *drag, const double *drive, double *joint);
+
+/* z (states): after a long way at speed qd, stops released; from one row to the next. */
+void psdmp_parameters_drag_begin(const psdmp_parameters_drag *drag, const double *qd, double *z);
+void psdmp_parameters_drag_step(const psdmp_parameters_drag *drag, const double *q0, const double *qd0, const double *q,
+                                const double *qd, double dt, double *z);
+
+/* Joint torques; columns (n x columns) whose products with gains or numbers they are. load: joints' rigid torques, not
+ * read unless loaded. */
+void psdmp_parameters_drag_torque(const psdmp_parameters_drag *drag, const double *q, const double *qd,
+                                  const double *load, const double *z, double *tau);
+void psdmp_parameters_drag_columns(const psdmp_parameters_drag *drag, const double *q, const double *qd,
+                                   const double *load, const double *z, double *columns);
+
+/* Each drive's torque differentiated by its position, its speed, and the torque that loads it; at constant z. */
+void psdmp_parameters_drag_slopes(const psdmp_parameters_drag *drag, const double *q, const double *qd,
+                                  const double *load, const double *z, double *by_x, double *by_v, double *by_f);
 
 enum { PSDMP_PARAMETERS_COVARIANCE_MOST = 600 }; /* most rows of a covariance in a file */
 

@@ -104,6 +104,13 @@ double psdm_friction_steady(const psdm_friction *f, psdm_friction_kind kind, dou
   return (dry(f, kind, v) + viscous(f, kind, fabs(v))) * sign(v) + offset(f, kind);
 }
 
+double psdm_friction_steady_slope(const psdm_friction *f, psdm_friction_kind kind, double v) {
+  double ratio = kind >= PSDM_FRICTION_STRIBECK && f->stribeck > 0 ? fabs(v) / f->stribeck : 0,
+         smooth = psdm_friction_smooth_slope(f, kind, v);
+  double stribeck = ratio > 0 ? -2 * rise(f) * ratio / f->stribeck * exp(-ratio * ratio) : 0;
+  return stribeck + (isinf(smooth) ? 0 : smooth);
+}
+
 void psdm_friction_torque(const psdm_robot *r, const double *qd, double *tau) {
   for (int j = 0; j < r->joints; j++) {
     int q = r->joint[j].q;
@@ -129,11 +136,47 @@ void psdm_lugre(const psdm_friction *f, double v, double z, double *z_rate, doub
                   : psdm_friction_steady(f, PSDM_FRICTION_LUGRE, v);
 }
 
+double psdm_lugre_slope(const psdm_friction *f, double v, double z) {
+  double smooth = psdm_friction_smooth_slope(f, PSDM_FRICTION_LUGRE, v);
+  if (!has_bristles(f)) return psdm_friction_steady_slope(f, PSDM_FRICTION_LUGRE, v);
+  double g = most_bent(f, v), part = f->stribeck > 0 ? rise(f) * exp(-square_ratio(f, v)) / f->sigma0 : 0;
+  double g_slope = f->stribeck > 0 ? -2 * fabs(v) / f->stribeck / f->stribeck * part : 0; /* by |v| */
+  return f->sigma1 * (1 - sign(v) * z / g * (1 - fabs(v) * g_slope / g)) + (isinf(smooth) ? 0 : smooth);
+}
+
 double psdm_lugre_steady(const psdm_friction *f, double v) { return has_bristles(f) ? most_bent(f, v) * sign(v) : 0; }
 
 double psdm_lugre_step(const psdm_friction *f, double v, double z, double dt) {
   if (!has_bristles(f)) return 0;
   return v == 0 || dt <= 0 ? z : bristle_relax(z, psdm_lugre_steady(f, v), fabs(v) * dt / most_bent(f, v));
+}
+
+/* ---- as a linear form ---- */
+
+int psdm_friction_columns(psdm_friction_kind kind) {
+  static const int count[PSDM_FRICTION_KINDS] = {0, 2, 3, 4, 4, 4};
+  return known(kind) ? count[kind] : 0;
+}
+
+const char *psdm_friction_column_name(psdm_friction_kind kind, int column) {
+  static const char *const names[2][PSDM_FRICTION_MOST_COLUMNS] = {{"viscous", "offset", "coulomb", "static"},
+                                                                   {"viscous", "offset", "sigma0", "sigma1"}};
+  return column >= 0 && column < psdm_friction_columns(kind) ? names[kind == PSDM_FRICTION_LUGRE][column] : NULL;
+}
+
+void psdm_friction_column_values(const psdm_friction *f, psdm_friction_kind kind, double v, double z, double *value) {
+  static const psdm_friction plain = {.exponent = 1, .given = true};
+  if (!f->given) f = &plain;
+  const psdm_friction one = {.viscous = 1, .exponent = f->exponent, .stribeck = f->stribeck, .given = true};
+  int columns = psdm_friction_columns(kind);
+  double rest = kind >= PSDM_FRICTION_STRIBECK && f->stribeck > 0 ? exp(-square_ratio(f, v)) : 0;
+  if (columns > 0) value[0] = psdm_friction_smooth(&one, kind, v), value[1] = 1;
+  if (columns > 2) value[2] = sign(v) * (1 - rest);
+  if (columns > 3) value[3] = sign(v) * rest;
+  if (kind != PSDM_FRICTION_LUGRE) return;
+  bool bristles = has_bristles(f);
+  value[2] = bristles ? z : 0;
+  value[3] = bristles ? v - fabs(v) * (z / most_bent(f, v)) : 0;
 }
 
 /* ---- LuGre along a changing velocity ---- */

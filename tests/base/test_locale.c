@@ -54,9 +54,7 @@ static void write_code(const psdm_robot *robot, int locale) {
     psdm_code_options options;
   } kinds[] = {
       {"c",
-       {.functions = (1u << PSDM_FUNCTION_COUNT) - 1,
-        .effort = -1,
-        .wraps = 1u << PSDM_CODE_WRAP_CASADI | 1u << PSDM_CODE_WRAP_FMU}},
+       {.functions = PSDM_CODE_RIGID, .effort = -1, .wraps = 1u << PSDM_CODE_WRAP_CASADI | 1u << PSDM_CODE_WRAP_FMU}},
       {"float", {.functions = (2u << PSDM_F_POSE) - 1, .effort = -1, .real_float = true, .target = PSDM_CODE_SIMD}},
       {"cuda", {.functions = (2u << PSDM_F_POSE) - 1, .effort = -1, .target = PSDM_CODE_CUDA}}};
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {

@@ -15,7 +15,7 @@ FACTORS = [
     ["", "--gravity-argument"],
     ["", "--payload"],
     ["", "--wrench"],
-    ["", "--friction-columns"],
+    ["", "--friction-columns", "--friction power", "--friction lugre"],
 ]
 OUTSIDE = (6, 7, 8)  # what the closed form cannot take
 

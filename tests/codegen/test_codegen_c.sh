@@ -20,7 +20,7 @@ okay() {
 symbols() { # OBJECT PREFIX
   checks=$((checks + 2))
   nm "$1" > out 2> err
-  awk '$1 == "U" && $2 !~ /^(_GLOBAL_OFFSET_TABLE_|(sin|cos|fabs|sqrt)f?)$/ { print; bad = 1 } END { exit bad }' out >> err || wrong "$1 needs more than libm"
+  awk '$1 == "U" && $2 !~ /^(_GLOBAL_OFFSET_TABLE_|(sin|cos|fabs|sqrt|exp|expm1|log1p|pow|tanh|fmin|fmax|copysign)f?)$/ { print; bad = 1 } END { exit bad }' out >> err || wrong "$1 needs more than libm"
   awk 'NF == 3 && ($2 ~ /[BbDdCcGgSsVvWw]/ || ($2 == "T" && index($3, "'"$2"_'") != 1)) { print; bad = 1 } END { exit bad }' out >> err || wrong "$1 keeps state or defines foreign names"
 }
 
@@ -59,6 +59,90 @@ check_robot() { # ROBOT OPTIONS...
 check_robot kuka_kr6 --functions inverse,gravity,mass,forward,regressor,energy,pose
 check_robot fanuc_sr6ia --target simd --friction-columns --drive-columns --wrench
 check_robot parallelogram --method expanded
+
+# friction: every joint of an arm rough, by each model; nothing is in the files that has no friction
+rough() { # FROM TO
+  awk '/^links:/ { links = 1 } !links && /^  - \{.*\}$/ { sub(/\}$/, ", friction: {coulomb: 2, static: 3.1, stribeck: 0.2, viscous: 0.5, exponent: 0.7, offset: 0.1, sigma0: 4e3, sigma1: 5}}") } 1' "$1" > "$2"
+}
+mkdir rough
+rough "$robots/kuka_kr6.yaml" rough/kuka_kr6.yaml
+rough "$robots/fanuc_sr6ia.yaml" rough/fanuc_sr6ia.yaml
+robots=rough check_robot kuka_kr6 --friction lugre --functions all
+for options in "--friction power --target simd --real float --drive-columns" "--friction lugre --target simd --payload --wrench" "--friction stribeck --sincos caller"; do
+  run codegen --effort 0 rough/fanuc_sr6ia.yaml --out rough/scara --prefix arm --functions all $options
+  expect_code 0 "codegen $options"
+  okay "$options: self-test" make -s -C rough/scara CC="$CC" CFLAGS="$strict -O1" check
+  make -s -C rough/scara clean
+done
+for model in none viscous coulomb stribeck power lugre; do
+  run codegen --effort 0 rough/fanuc_sr6ia.yaml --out model --prefix arm --friction $model --functions usual
+  expect_code 0 "friction $model"
+  checks=$((checks + 1))
+  case $model in
+    none) grep -q 'Friction:' model/arm.h && wrong "friction none: there is some" ;;
+    lugre) grep -q 'define ARM_STATES 4' model/arm.h && grep -q 'arm_friction_step' model/arm.c || wrong "friction lugre: no step" ;;
+    *) grep -q "^/\* Friction: $model\." model/arm.h || wrong "friction $model: the header does not say so" ;;
+  esac
+done
+run codegen --effort 0 "$robots/two_link.yaml" --out smooth --friction coulomb --functions inverse
+expect_code 0 "friction that is not there"
+expect_in err "no joint of this robot has friction"
+run codegen --effort 0 rough/fanuc_sr6ia.yaml --out none --friction sticky
+expect_code 2 "unknown friction"
+run codegen --effort 0 rough/fanuc_sr6ia.yaml --out none --friction calibrated
+expect_code 2 "calibrated, without parameters"
+expect_in err "calibrated needs --params FILE"
+run codegen --effort 0 rough/fanuc_sr6ia.yaml --out none --functions friction
+expect_code 2 "function friction without a model"
+
+# the drives of a calibration: columns with loads, positions and memory
+cat > arm.yaml <<'YAML'
+name: arm
+gravity: [0, -9.81, 0]
+convention: dh
+joints:
+  - {name: s, a: 1.2, gear: 50}
+  - {name: e, a: 1.1, gear: -20, drive_inertia: 0.4}
+transmission: [[1, 0], [0.5, 1]]
+links:
+  - {mass: 1, com: [-0.6, 0, 0], inertia: {xx: 0.1, yy: 0.2, zz: 0.2}}
+  - {mass: 2, com: [-0.5, 0, 0], inertia: {xx: 0.1, yy: 0.3, zz: 0.3}}
+YAML
+cat > found.yaml <<'YAML'
+format: psdm-parameters-1
+robot: {name: arm}
+estimator: wls
+theta:
+THETA
+friction:
+  - - {column: "v", gain: 1.5, sd: 0}
+    - {column: "stop(x/w)", width: 0.01, gain: 2, sd: 0}
+    - {column: "tanh(v/w)", width: 0.1, load: 1, gain: 0.05, sd: 0}
+    - {column: "sin(w x)", width: 20, gain: 0.3, sd: 0}
+  - - {column: "|v|^w sign(v)", width: 0.6, gain: 0.8, sd: 0}
+    - {column: "tanh(3v/w) exp(-(v/w)^2)", width: 0.3, gain: 0.4, sd: 0}
+    - {column: "sign(v)", load: 2, gain: 0.001, sd: 0}
+LOAD
+speed: [2, 2]
+YAML
+run params arm.yaml --json
+python3 - <<'PY'
+import json
+base = json.load(open("out"))["base_parameters"]
+text = open("found.yaml").read()
+values = {b["name"]: 0.5 + 0.1 * k for k, b in enumerate(base)}
+text = text.replace("THETA", "\n".join("  %s: {value: %.17g, sd: 0}" % v for v in values.items()))
+open("found.yaml", "w").write(text.replace("LOAD", "load: [%s]" % ", ".join("%.17g" % (1.01 * v) for v in values.values())))
+PY
+for target in c simd cuda; do
+  run codegen --effort 0 arm.yaml --params found.yaml --friction calibrated --out drives --prefix arm --target $target --functions inverse,bias,forward,regressor,friction,linearize_inverse,linearize_forward
+  expect_code 0 "calibrated, $target"
+  goal=check
+  [ $target = cuda ] && goal=check-loops
+  command -v "${CXX:-c++}" > /dev/null || [ $target != cuda ] || continue
+  okay "calibrated, $target: self-test" make -s -C drives CC="$CC" CFLAGS="$strict -O1" CXXFLAGS="-std=c++17 -O0 -Wall -Wextra -Werror" $goal
+  grep -q friction_step out || wrong "calibrated, $target: no step was tested"
+done
 
 # ---- names that would like to be code ----
 cat > hostile.yaml <<'YAML'

@@ -29,6 +29,11 @@ folder kr6_double kuka_kr6 --method recursive --functions $functions
 folder scara fanuc_sr6ia --functions inverse,linearize_forward --theta argument --gravity-argument --payload
 folder planar two_link --functions all --sincos libm --wrench --payload --friction-columns --drive-columns
 folder caller two_link --functions all --sincos caller --real float
+mkdir rough
+awk '/^links:/ { links = 1 } !links && /^  - \{.*\}$/ { sub(/\}$/, ", friction: {coulomb: 2, static: 3.1, stribeck: 0.2, viscous: 0.5, exponent: 0.7, offset: 0.1, sigma0: 4e3, sigma1: 5}}") } 1' "$robots/kuka_kr6.yaml" > rough/kuka_kr6.yaml
+robots=rough folder rough_double kuka_kr6 --friction lugre --functions inverse,forward,friction,regressor,linearize_inverse,linearize_forward
+robots=rough folder rough_float kuka_kr6 --friction power --real float --functions inverse,forward,friction,linearize_forward
+grep -q arm_linearize_forward_first rough_double/arm.cuh || wrong "rough_double: one stage"
 
 # two stages where the values of one are too many for a GPU's registers: a long arm, a tree with a sliding joint; whole where they are not
 python3 - > tree.yaml <<'PY'

@@ -236,7 +236,7 @@ static void check_arm(rng *g, kind k, int number) {
   write_robot(&w, g, k, number);
   if (psdm_robot_parse(buffer, strlen(buffer), "arm", &options, NULL, &robot, &error))
     fail_msg("%s\n%s", error.text, buffer);
-  psdm_code_options o = {.functions = (1u << PSDM_FUNCTION_COUNT) - 1,
+  psdm_code_options o = {.functions = PSDM_CODE_RIGID,
                          .method = PSDM_CODE_RECURSIVE,
                          .gravity_argument = number % 3 == 1,
                          .payload_argument = number % 4 == 1,

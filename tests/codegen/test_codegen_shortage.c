@@ -14,7 +14,7 @@
 static const char pendulum[] =
     "name: one\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.4, alpha: 0.3}\nlinks:\n  - {mass: "
     "2, com: [0.1, 0.2, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
-enum { ALL = (1u << PSDM_FUNCTION_COUNT) - 1 };
+enum { ALL = PSDM_CODE_RIGID };
 
 typedef struct job {
   const psdm_robot *robot;
@@ -95,6 +95,64 @@ TEST(code_that_is_built_and_written) {
   psdm_robot_free(one), psdm_robot_free(two);
 }
 
+/* one drive with a load, a position and memory, for a robot of one joint */
+static const psdm_column column[] = {{.kind = PSDM_COLUMN_STOP, .width = 0.1, .gain = 1},
+                                     {.kind = PSDM_COLUMN_SIGN, .load = 1, .gain = 0.02},
+                                     {.kind = PSDM_COLUMN_SINE, .width = 2, .gain = 0.1}};
+
+TEST(code_with_friction) {
+  char folder[] = "/tmp/psdm-shortage-XXXXXX";
+  assert_non_null(mkdtemp(folder));
+  psdm_robot *one = parse_robot(pendulum);
+  psdm_model *model;
+  ((psdm_joint *)psdm_robot_joint(one, 0))->friction = (psdm_friction){.coulomb = 1,
+                                                                       .stat = 1.5,
+                                                                       .stribeck = 0.2,
+                                                                       .viscous = 0.3,
+                                                                       .exponent = 0.7,
+                                                                       .sigma0 = 1000,
+                                                                       .sigma1 = 2,
+                                                                       .given = true};
+  assert_int_equal(psdm_parameters_model(one, NULL, &model, NULL), PSDM_OK);
+  psdm_estimate theta[10];
+  double load[10];
+  int base = psdm_model_l(model);
+  assert_true(base <= 10);
+  for (int j = 0; j < base; j++)
+    theta[j] = (psdm_estimate){.name = psdm_model_base_name(model, j), .value = 1}, load[j] = 1.01;
+  const psdm_column *const drive = column;
+  const int columns = 3;
+  const psdm_parameters p = {.n = 1,
+                             .links = 1,
+                             .base = base,
+                             .standard = psdm_robot_parameter_count(one),
+                             .kinematics = psdm_robot_fingerprint(one),
+                             .theta = theta,
+                             .theta_load = load,
+                             .columns = &columns,
+                             .column = &drive};
+  const job jobs[] = {{one,
+                       NULL,
+                       {.functions = PSDM_CODE_RIGID | 1u << PSDM_F_FRICTION,
+                        .effort = -1,
+                        .method = PSDM_CODE_RECURSIVE,
+                        .target = PSDM_CODE_SIMD,
+                        .friction = PSDM_FRICTION_LUGRE},
+                       folder},
+                      {one,
+                       NULL,
+                       {.functions = 1u << PSDM_F_INVERSE | 1u << PSDM_F_REGRESSOR | 1u << PSDM_F_FORWARD |
+                                     1u << PSDM_F_LINEARIZE_FORWARD,
+                        .effort = -1,
+                        .method = PSDM_CODE_RECURSIVE,
+                        .parameters = &p},
+                       folder}};
+  for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) shortage_everywhere("code", try_build, &jobs[i]);
+  nftw(folder, forget, 8, FTW_DEPTH | FTW_PHYS);
+  psdm_model_free(model);
+  psdm_robot_free(one);
+}
+
 static psdm_status try_compile(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_compiled *compiled = (psdm_compiled *)&compiled;
   psdm_status status = psdm_compile(what, &(psdm_compile_options){.graph = true}, allocator, &compiled, error);
@@ -149,4 +207,4 @@ TEST(models_that_are_reduced) {
   psdm_robot_free(robot);
 }
 
-TEST_MAIN(code_that_is_built_and_written, code_that_is_compiled, models_that_are_reduced)
+TEST_MAIN(code_that_is_built_and_written, code_with_friction, code_that_is_compiled, models_that_are_reduced)

@@ -28,7 +28,7 @@ TEST(test_names) {
   psdm_eval_options motor = {.motor = true};
   assert_string_equal(psdm_eval_output_name(robot, PSDM_F_INVERSE, &motor, 0, name, sizeof name), "taum1");
   psdm_function f;
-  for (int i = 0; i < PSDM_FUNCTION_COUNT; i++) {
+  for (int i = 0; i < PSDM_EVAL_FUNCTIONS; i++) {
     assert_true(psdm_function_find(psdm_function_name((psdm_function)i), &f));
     assert_int_equal(f, i);
     assert_true(psdm_eval_outputs(robot, f, NULL) > 0);
@@ -234,4 +234,44 @@ TEST(test_linearized_friction) {
   psdm_robot_free(robot);
 }
 
-TEST_MAIN(test_names, test_options, test_expanded, test_inverse_mass, test_linearizations, test_linearized_friction)
+/* [Y Yf] times parameters and friction's numbers is inverse with friction, of standard and base parameters */
+TEST(test_regressor_with_friction) {
+  enum { N = 2, MOST = 60 };
+  psdm_robot *robot = load_shipped("two_link");
+  psdm_model *model;
+  psdm_work *work;
+  psdm_error error;
+  double pi[MOST], theta[MOST], scratch[N * MOST], in[3 * N], Y[N * MOST], tau[N];
+  ((psdm_joint *)psdm_robot_joint(robot, 0))->friction = (psdm_friction){
+      .viscous = 1.5, .exponent = 0.6, .coulomb = 2, .stat = 3, .stribeck = 0.4, .offset = -0.25, .given = true};
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, &error), PSDM_OK);
+  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+  psdm_robot_parameters(robot, pi);
+  psdm_model_theta(model, pi, theta);
+  for (int trial = 0; trial < 20; trial++) {
+    psdm_eval_options o = {
+        .friction = true, .friction_columns = true, .model = trial % 2 ? model : NULL, .scratch = scratch};
+    int rigid = trial % 2 ? psdm_model_l(model) : psdm_robot_parameter_count(robot), columns = rigid + 4 * N;
+    const double *numbers = trial % 2 ? theta : pi, friction[] = {1.5, -0.25, 2, 3};
+    for (int i = 0; i < 3 * N; i++) in[i] = sin(2.3 * i + trial);
+    if (trial == 7) in[2] = 0;
+    assert_int_equal(psdm_eval_outputs(robot, PSDM_F_REGRESSOR, &o), N * columns);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_REGRESSOR, &o, in, Y), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE, &o, in, tau), PSDM_OK);
+    for (int i = 0; i < N; i++) {
+      double sum = 0;
+      for (int j = 0; j < rigid; j++) sum += Y[i * columns + j] * numbers[j];
+      for (int c = 0; c < 4; c++) sum += Y[i * columns + rigid + c * N] * friction[c];
+      assert_true(fabs(sum - tau[i]) < 1e-13 * (1 + max_absolute(tau, N)));
+    }
+    /* a joint whose file has no friction: plain columns */
+    assert_true(Y[columns + rigid + 1] == in[3] && Y[columns + rigid + N + 1] == 1);
+    assert_true(Y[columns + rigid + 2 * N + 1] == (in[3] > 0) - (in[3] < 0) && Y[columns + rigid + 3 * N + 1] == 0);
+  }
+  psdm_model_free(model);
+  psdm_work_free(work, NULL);
+  psdm_robot_free(robot);
+}
+
+TEST_MAIN(test_names, test_options, test_expanded, test_inverse_mass, test_linearizations, test_linearized_friction,
+          test_regressor_with_friction)

@@ -22,7 +22,7 @@ TEST(test_no_allocation) {
     assert_int_equal(psdm_work_init(robot, memory, bytes, &work), PSDM_OK);
     assert_int_equal(psdm_linear_init(robot, second, psdm_linear_bytes(robot), &linear), PSDM_OK);
     options.linear = linear;
-    for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
+    for (int f = 0; f < PSDM_EVAL_FUNCTIONS; f++) {
       psdm_status status = psdm_eval(robot, work, (psdm_function)f, &options, in, out);
       bool needs = f != PSDM_F_POSE && f != PSDM_F_JACOBIAN && f != PSDM_F_REGRESSOR,
            open = (f != PSDM_F_LINEARIZE_INVERSE && f != PSDM_F_LINEARIZE_FORWARD) || !psdm_robot_loops(robot);

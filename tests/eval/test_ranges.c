@@ -13,7 +13,7 @@ TEST(functions) {
   const psdm_function none = (psdm_function)PSDM_FUNCTION_COUNT;
   psdm_robot *robot = load_shipped("two_link");
   char text[64], nothing[1] = {'x'};
-  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
+  for (int f = 0; f < PSDM_EVAL_FUNCTIONS; f++) {
     psdm_function found;
     assert_true(psdm_function_find(psdm_function_name((psdm_function)f), &found) && (int)found == f);
     assert_true(psdm_function_inputs((psdm_function)f)[0] == 'q' && strlen(psdm_function_help((psdm_function)f)) > 5);

@@ -1,11 +1,14 @@
 /* test_job_shortage.c: memory runs out wherever a job takes some: settings, the robot, tables, the run, rows and
  * documents that are kept. */
+#include <math.h>
+
 #include "shortage.h"
 #include "jobs.h"
 
-/* a command, settings in pairs, and what is kept, each list ending with NULL */
+/* a command, settings in pairs, and what is kept, each list ending with NULL; a log in memory (nullable) */
 typedef struct errand {
   const char *command, *const *settings, *const *kept;
+  const psdm_log_table *log;
 } errand;
 
 static psdm_status take(psdm_job *job, const errand *e, psdm_error *error) {
@@ -13,6 +16,7 @@ static psdm_status take(psdm_job *job, const errand *e, psdm_error *error) {
   for (int k = 0; e->settings[k] && !status; k += 2)
     status = psdm_job_set(job, e->settings[k], e->settings[k + 1], error);
   for (int k = 0; e->kept[k] && !status; k++) status = psdm_job_keep(job, e->kept[k], error);
+  if (e->log && !status) status = psdm_job_log(job, "log", e->log, error);
   return status;
 }
 
@@ -34,35 +38,61 @@ static psdm_status try_job(const psdm_allocator *allocator, const void *what, ps
 TEST(excite) {
   static const char *const settings[] = {"for", "gravity", "seconds", "20", "rate", "20", "effort", "90", NULL},
                            *const kept[] = {"out", NULL};
-  assert_true(shortage_everywhere("excite", try_job, &(errand){"excite", settings, kept}) > 10);
+  assert_true(shortage_everywhere("excite", try_job, &(errand){"excite", settings, kept, NULL}) > 10);
 }
 
 TEST(simulate) {
   static const char *const settings[] = {"inverse", "",  "reference", "cubic", "to", "1,1",
                                          "time",    "1", "output",    "0.1",   NULL},
                            *const kept[] = {"out", "log", NULL};
-  assert_true(shortage_everywhere("simulate", try_job, &(errand){"simulate", settings, kept}) > 10);
+  assert_true(shortage_everywhere("simulate", try_job, &(errand){"simulate", settings, kept, NULL}) > 10);
 }
 
 TEST(inspect) {
   static const char *const settings[] = {"at", "0.1,0.2", NULL}, *const kept[] = {NULL};
-  assert_true(shortage_everywhere("inspect", try_job, &(errand){"inspect", settings, kept}) > 10);
+  assert_true(shortage_everywhere("inspect", try_job, &(errand){"inspect", settings, kept, NULL}) > 10);
 }
 
 TEST(derive) {
   static const char *const settings[] = {"assume", "ry1 = 0,rz1 = 0", NULL}, *const kept[] = {NULL};
-  assert_true(shortage_everywhere("derive", try_job, &(errand){"derive", settings, kept}) > 10);
+  assert_true(shortage_everywhere("derive", try_job, &(errand){"derive", settings, kept, NULL}) > 10);
 }
 
 TEST(params) {
   static const char *const settings[] = {"symbolic", "", "rename", "a1=L1,a2=L2", NULL}, *const kept[] = {"latex",
                                                                                                           NULL};
-  assert_true(shortage_everywhere("params", try_job, &(errand){"params", settings, kept}) > 10);
+  assert_true(shortage_everywhere("params", try_job, &(errand){"params", settings, kept, NULL}) > 10);
 }
 
 TEST(analyze) {
   static const char *const settings[] = {"points", "200", "limits", "1=-1:1", NULL}, *const kept[] = {NULL};
-  assert_true(shortage_everywhere("analyze", try_job, &(errand){"analyze", settings, kept}) > 10);
+  assert_true(shortage_everywhere("analyze", try_job, &(errand){"analyze", settings, kept, NULL}) > 10);
 }
 
-TEST_MAIN_IN(load, unload, excite, simulate, inspect, derive, params, analyze)
+enum { ROWS = 80 };
+
+/* sines of both joints, and torques of a sort */
+static const psdm_log_table *small_log(const char *name) {
+  static const char *const names[] = {"t", "q1", "q2", "tau1", "tau2"};
+  static double value[5][ROWS];
+  static const double *const column[] = {value[0], value[1], value[2], value[3], value[4]};
+  static const long stride[] = {1, 1, 1, 1, 1};
+  static psdm_log_table log;
+  for (int k = 0; k < ROWS; k++) {
+    double t = value[0][k] = 0.01 * k;
+    value[1][k] = sin(5 * t), value[2][k] = cos(7 * t);
+    value[3][k] = 30 * cos(5 * t) + cos(90 * t), value[4][k] = 9 * sin(7 * t) + cos(110 * t);
+  }
+  log = (psdm_log_table){name, ROWS, 5, names, column, stride};
+  return &log;
+}
+
+TEST(calibrate) {
+  static const char *const settings[] = {"estimator", "ols", "plain_friction", "",     "cutoff",  "none",
+                                         "delay",     "0",   "rest",           "none", "threads", "1",
+                                         "offset",    "0,0", "max_rel",        "1e-9", NULL},
+                           *const kept[] = {"out", "predict", NULL};
+  assert_true(shortage_everywhere("calibrate", try_job, &(errand){"calibrate", settings, kept, small_log("log")}) > 10);
+}
+
+TEST_MAIN_IN(load, unload, excite, simulate, inspect, derive, params, analyze, calibrate)

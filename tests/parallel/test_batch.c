@@ -19,7 +19,7 @@ TEST(every_function) {
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
   assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, &error), PSDM_OK);
   double *scratch = malloc(psdm_eval_scratch(robot, model) * sizeof *scratch);
-  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
+  for (int f = 0; f < PSDM_EVAL_FUNCTIONS; f++) {
     const psdm_eval_options o = {.model = f == PSDM_F_REGRESSOR ? model : NULL, .scratch = scratch, .linear = linear};
     int inputs = psdm_eval_inputs(robot, (psdm_function)f), outputs = psdm_eval_outputs(robot, (psdm_function)f, &o);
     double *in = malloc((size_t)(STATES * inputs) * sizeof *in),

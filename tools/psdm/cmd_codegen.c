@@ -10,7 +10,8 @@ static const char help[] =
     "self-contained:\n"
     "'make check' in it compiles the code and runs its self-test against numbers from the recursions here.\n"
     "\n"
-    "functions:\n" PSDM_FUNCTION_LIST(TOOL_FUNCTION_HELP) "\nwrappers:\n"
+    "functions:\n" PSDM_FUNCTION_LIST(TOOL_FUNCTION_HELP)
+        PSDM_FUNCTION_FRICTION_LIST(TOOL_FUNCTION_HELP) "\nwrappers:\n"
 #define WRAP_HELP(id, name, text) "  " name "\t" text "\n"
     PSDM_CODE_WRAP_LIST(WRAP_HELP)
 #undef WRAP_HELP
@@ -23,7 +24,8 @@ static const char help[] =
         "--payload\n"
         "  psdm codegen robots/kuka_kr6.yaml --out gpu --target cuda --real float --functions "
         "inverse,forward,regressor\n"
-        "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,forward --wrap casadi,fmu\n";
+        "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,forward --wrap casadi,fmu\n"
+        "  psdm codegen robots/denso_vs6556g.yaml --out rough --theta argument --functions inverse --friction lugre\n";
 
 const command_line codegen_line = {"codegen", NULL, positional, help};
 
@@ -38,11 +40,16 @@ static int print(const psdm_job *job) {
   const psdm_codegen_result *r = (const psdm_codegen_result *)psdm_job_result(job);
   const char *out = tool_safe(r->directory);
   if (tool_quiet()) return EXIT_OK;
-  printf("  %-18s %-10s %8s %8s %6s %6s %6s\n", "function", "method", "mult", "add", "div", "sincos", "depth");
+  bool calls = false; /* friction's */
+  for (long k = 0; k < r->functions.rows; k++) calls = calls || r->functions.item[k].calls > 0;
+  printf("  %-18s %-10s %8s %8s %6s %6s %6s%s\n", "function", "method", "mult", "add", "div", "sincos", "depth",
+         calls ? "  calls" : "");
   for (long k = 0; k < r->functions.rows; k++) {
     const psdm_coded_function *f = &r->functions.item[k];
-    printf("  %-18s %-10s %8ld %8ld %6ld %6ld %6ld\n", f->function, f->method, f->mult, f->add, f->div + f->sqrt,
+    printf("  %-18s %-10s %8ld %8ld %6ld %6ld %6ld", f->function, f->method, f->mult, f->add, f->div + f->sqrt,
            f->sincos, f->depth);
+    if (calls) printf(" %6ld", f->calls);
+    printf("\n");
   }
   printf("\n%s/", out);
   for (long k = 0; k < r->files.rows; k++) printf("%s%s", k ? ", " : "", r->files.item[k]);

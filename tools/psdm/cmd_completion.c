@@ -25,7 +25,7 @@ const char *completion_words(const char *argument, char *text, size_t size) {
   int count = psdm_setting_words(argument, words, NULL);
   text[0] = '\0';
   for (int i = 0; i < count; i++) add(text, size, words[i]);
-  for (int f = 0; f < PSDM_FUNCTION_COUNT && strcmp(argument, "FUNCTION") == 0; f++)
+  for (int f = 0; f < PSDM_EVAL_FUNCTIONS && strcmp(argument, "FUNCTION") == 0; f++)
     add(text, size, psdm_function_name((psdm_function)f));
   if (strcmp(argument, "LIST") != 0) return text;
   add(text, size, "usual all");

@@ -10,7 +10,8 @@
   X(text, out, "-", "FILE", "output CSV, replaced only when complete; - is standard output")                      \
   X(flag, standard, "", "",                                                                                       \
     "regressor for the standard parameters (10 per link, then the drive inertias), not the base ones")            \
-  X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it; linearizations)")     \
+  X(flag, friction, "", "",                                                                                       \
+    "add the robot's friction (inverse, bias; forward subtracts it; linearizations; columns of a regressor)")     \
   X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")                 \
   X(text, link, "", "NAME", "link or joint for jacobian and pose (default: the tip of the longest moving chain)") \
   X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ",                                                                   \
@@ -88,11 +89,11 @@ static bool has_expanded(psdm_function f) {
 }
 
 static int choose_function(job *j, const char *name) {
-  const char *words[PSDM_FUNCTION_COUNT];
-  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) words[f] = psdm_function_name((psdm_function)f);
-  if (!psdm_function_find(name, &j->function)) {
-    const char *near = tool_nearest(name, words, PSDM_FUNCTION_COUNT);
-    if (!near) return tool_unknown("eval", "function", name, words, PSDM_FUNCTION_COUNT);
+  const char *words[PSDM_EVAL_FUNCTIONS];
+  for (int f = 0; f < PSDM_EVAL_FUNCTIONS; f++) words[f] = psdm_function_name((psdm_function)f);
+  if (!psdm_function_find(name, &j->function) || j->function >= PSDM_EVAL_FUNCTIONS) {
+    const char *near = tool_nearest(name, words, PSDM_EVAL_FUNCTIONS);
+    if (!near) return tool_unknown("eval", "function", name, words, PSDM_EVAL_FUNCTIONS);
     return tool_usage("eval", "unknown function '%s'; did you mean '%s'?", tool_safe(name), near);
   }
   bool expanded = strcmp(j->set.via, "expanded") == 0;
@@ -175,10 +176,12 @@ static int set_options(job *j) {
   psdm_function f = j->function;
   bool torque = f == PSDM_F_INVERSE || f == PSDM_F_BIAS || f == PSDM_F_GRAVITY;
   j->options.friction = j->set.friction;
+  j->options.friction_columns = j->set.friction;
   j->options.motor = j->set.motor;
   if (j->set.motor && !torque) return tool_usage("eval", "--motor needs inverse, bias or gravity");
-  if (j->set.friction && f != PSDM_F_INVERSE && f != PSDM_F_BIAS && f != PSDM_F_FORWARD && !linearizes(f))
-    return tool_usage("eval", "--friction needs inverse, bias, forward or a linearization");
+  if (j->set.friction && f != PSDM_F_INVERSE && f != PSDM_F_BIAS && f != PSDM_F_FORWARD && f != PSDM_F_REGRESSOR &&
+      !linearizes(f))
+    return tool_usage("eval", "--friction needs inverse, bias, forward, regressor or a linearization");
   if (j->set.link) {
     int joint, code = find_link(j->robot, j->set.link, "link", &joint);
     if (code < 0 && f == PSDM_F_JACOBIAN) code = tool_must_move("eval", "link", j->robot, joint);

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psdm.robot import Energy, ForwardDerivatives, InverseDerivatives, Pose, Robot
 
 Numbers = npt.NDArray[Any]
-SHARED = ("theta", "gravity", "payload", "wrench")
+SHARED = ("theta", "gravity", "payload", "wrench", "dt")
 _CHOICES = {
     "method": {"auto": "PSDM_CODE_AUTO", "recursive": "PSDM_CODE_RECURSIVE", "expanded": "PSDM_CODE_EXPANDED"},
     "target": {"c": "PSDM_CODE_C", "simd": "PSDM_CODE_SIMD"},
@@ -73,7 +73,7 @@ class Code:
 
     def __init__(self, robot: Robot, functions: Iterable[str] | None = None, *, real: str = "double", theta: str = "baked", method: str = "auto",
                  target: str = "simd", sincos: str = "polynomial", gravity: bool = False, payload: bool = False, wrench: bool = False,
-                 friction_columns: bool = False, drive_columns: bool = False, link: str | int | None = None, effort: int = 0, prefix: str | None = None,
+                 friction: str = "none", params: Any = None, friction_columns: bool = False, drive_columns: bool = False, link: str | int | None = None, effort: int = 0, prefix: str | None = None,
                  compiler: str | None = None, flags: str | None = None, cache: str | os.PathLike[str] | None = None, native: bool = False,
                  graph: bool = False) -> None:
         self.robot = robot
@@ -87,6 +87,7 @@ class Code:
         options.real_float, options.theta_argument = real == "float", _choose("theta", theta) == "argument"
         options.gravity_argument, options.payload_argument, options.wrench_argument = gravity, payload, wrench
         options.friction_columns, options.drive_columns, options.effort = friction_columns, drive_columns, effort
+        self._parameters = self._set_friction(options, friction, params)
         options.link = ffi.NULL if link is None else lib.psdm_robot_link_name(robot._pointer, robot._joint_of(link))
         if prefix is not None:
             keep.append(encode(prefix))
@@ -100,6 +101,20 @@ class Code:
         self._scratch: dict[int, list[Numbers]] = {}
         del keep
         self._slots = {name: self._slots_of(name) for name in self.functions}
+
+    def _set_friction(self, options: Any, friction: str, params: Any) -> Any:
+        from psdm.robot import parameters_text, parse_parameters
+
+        if friction != "calibrated":
+            if params is not None:
+                raise ValueError("params= is for friction=\"calibrated\"")
+            options.friction = choice(friction, lib.psdm_friction_find, "psdm_friction_kind *", "friction model")
+            return None
+        if params is None:
+            raise ValueError("friction=\"calibrated\" needs params=, a calibration or a parameter file")
+        parameters = parse_parameters(self.robot, parameters_text(params))
+        options.parameters = parameters
+        return parameters
 
     def _compile(self, compiler: str | None, flags: str | None, cache: str | os.PathLike[str] | None, native: bool, graph: bool) -> Any:
         options, keep, error = ffi.new("psdm_compile_options *"), [], new_error()
@@ -176,6 +191,8 @@ class Code:
         if given.get(name) is None:
             raise TypeError(f"this code takes {name}=, {length} numbers")
         array = np.ascontiguousarray(given[name], dtype=self.dtype)
+        if name == "dt" and array.ndim == 0:
+            array = array.reshape(1)
         if array.shape != (length,):
             raise ValueError(f"{name} has shape {array.shape}, it needs ({length},)")
         return array.reshape(1, length)
@@ -188,11 +205,27 @@ class Code:
             raise TypeError(f"{function} of this code takes no {', '.join(unknown)}")
         states = States(values, [name for name, _ in own], [length for _, length in own], self.dtype)
         columns = results[0][1] // self.robot.n
-        answer = Results(states, list(function_results(number, self.robot.n, columns).values()), [name for name, _ in results], out)
+        shapes = [shape if len(shape) > 1 else (length,) for shape, (_, length) in zip(function_results(number, self.robot.n, columns).values(), results)]
+        answer = Results(states, shapes, [name for name, _ in results], out)
         rows = iter(states.rows)
         table = [self._shared(given, name, length) if name in SHARED else next(rows) for name, length in arguments]
         self._run(number, states.count, table, answer)
         return answer.finish()
+
+    @property
+    def states(self) -> int:
+        """How many numbers friction remembers: the length of ``z``."""
+        return dict(self._slots["friction_step"][1])["z"] if "friction_step" in self._slots else 0
+
+    def _remembering(self, function: str, values: tuple[npt.ArrayLike, ...], z: npt.ArrayLike | None) -> tuple[npt.ArrayLike, ...]:
+        takes = "z" in dict(self._of(function)[1])
+        if takes and z is None:
+            raise TypeError(f"{function} of this code takes z=, {self.states} numbers that friction remembers")
+        if z is None:
+            return values
+        if not takes:
+            raise TypeError(f"{function} of this code takes no z")
+        return (*values, z)
 
     def _run(self, number: int, count: int, table: list[Numbers], answer: Results) -> None:
         from psdm._arrays import strided
@@ -208,9 +241,9 @@ class Code:
             spare.append(scratch)
 
     def inverse(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None,
-                payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
+                payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, z: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """Torques (..., n) of a motion."""
-        return self._call("inverse", (q, qd, qdd), out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
+        return self._call("inverse", self._remembering("inverse", (q, qd, qdd), z), out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
 
     def gravity(self, q: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None, payload: npt.ArrayLike | None = None,
                 out: Numbers | None = None) -> Numbers:
@@ -218,9 +251,9 @@ class Code:
         return self._call("gravity", (q,), out, dict(theta=theta, gravity=gravity, payload=payload))[0]  # type: ignore[no-any-return]
 
     def bias(self, q: npt.ArrayLike, qd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None,
-             payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
+             payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, z: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """Torques (..., n) at zero acceleration."""
-        return self._call("bias", (q, qd), out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
+        return self._call("bias", self._remembering("bias", (q, qd), z), out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
 
     def mass(self, q: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, payload: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """M (..., n, n)."""
@@ -231,13 +264,13 @@ class Code:
         return self._call("inverse_mass", (q,), out, dict(theta=theta, payload=payload))[0]  # type: ignore[no-any-return]
 
     def forward(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None,
-                payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
+                payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, z: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """Accelerations (..., n) under torques."""
-        return self._call("forward", (q, qd, tau), out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
+        return self._call("forward", self._remembering("forward", (q, qd, tau), z), out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
 
-    def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, gravity: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
+    def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, gravity: npt.ArrayLike | None = None, z: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """Y (..., n, l) of the base parameters, friction and drive columns behind them."""
-        return self._call("regressor", (q, qd, qdd), out, dict(gravity=gravity))[0]  # type: ignore[no-any-return]
+        return self._call("regressor", self._remembering("regressor", (q, qd, qdd), z), out, dict(gravity=gravity))[0]  # type: ignore[no-any-return]
 
     def energy(self, q: npt.ArrayLike, qd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None,
                payload: npt.ArrayLike | None = None) -> Energy:
@@ -260,16 +293,32 @@ class Code:
 
     def linearize_inverse(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None,
                           gravity: npt.ArrayLike | None = None, payload: npt.ArrayLike | None = None,
-                          out: tuple[Numbers, Numbers, Numbers] | None = None) -> InverseDerivatives:
+                          z: npt.ArrayLike | None = None, out: tuple[Numbers, Numbers, Numbers] | None = None) -> InverseDerivatives:
         """dtau_dq, dtau_dqd and M, (..., n, n) each."""
         from psdm.robot import InverseDerivatives
 
-        return InverseDerivatives(*self._call("linearize_inverse", (q, qd, qdd), out, dict(theta=theta, gravity=gravity, payload=payload)))
+        return InverseDerivatives(*self._call("linearize_inverse", self._remembering("linearize_inverse", (q, qd, qdd), z), out, dict(theta=theta, gravity=gravity, payload=payload)))
 
     def linearize_forward(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, *, theta: npt.ArrayLike | None = None,
                           gravity: npt.ArrayLike | None = None, payload: npt.ArrayLike | None = None,
-                          out: tuple[Numbers, Numbers, Numbers] | None = None) -> ForwardDerivatives:
+                          z: npt.ArrayLike | None = None, out: tuple[Numbers, Numbers, Numbers] | None = None) -> ForwardDerivatives:
         """dqdd_dq, dqdd_dqd and the inverse of M, (..., n, n) each."""
         from psdm.robot import ForwardDerivatives
 
-        return ForwardDerivatives(*self._call("linearize_forward", (q, qd, tau), out, dict(theta=theta, gravity=gravity, payload=payload)))
+        return ForwardDerivatives(*self._call("linearize_forward", self._remembering("linearize_forward", (q, qd, tau), z), out, dict(theta=theta, gravity=gravity, payload=payload)))
+
+    def friction(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike | None = None, *, gravity: npt.ArrayLike | None = None,
+                 payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, z: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
+        """Friction torques (..., n); ``qdd`` where the load has part in them."""
+        values: tuple[npt.ArrayLike, ...] = (q, qd) if qdd is None else (q, qd, qdd)
+        return self._call("friction", self._remembering("friction", values, z), out, dict(gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
+
+    def friction_step(self, q0: npt.ArrayLike, qd0: npt.ArrayLike, q: npt.ArrayLike, qd: npt.ArrayLike, z: npt.ArrayLike, *, dt: float, out: Numbers | None = None) -> Numbers:
+        """What friction remembers (..., states) at q, qd, from ``z`` at q0, qd0 a time ``dt`` before; velocities go in straight lines.
+
+        >>> import numpy as np, psdm
+        >>> code = psdm.Robot.shipped("two_link").compile(["inverse"], friction="lugre", graph=True)
+        >>> code.states, code.arguments("friction_step")
+        (2, ('dt', 'q0', 'qd0', 'q', 'qd', 'z'))
+        """
+        return self._call("friction_step", (q0, qd0, q, qd, z), out, dict(dt=dt))[0]  # type: ignore[no-any-return]

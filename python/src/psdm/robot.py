@@ -238,6 +238,10 @@ class Robot(Commands):
         robot = Robot._from_source({**self._source, "options": options})
         return robot.calibrated(given["params"]) if "params" in given else robot
 
+    def _uncalibrated(self) -> Robot:
+        """As its own file has it."""
+        return Robot._from_source({**self._source, "parameters": None})
+
     def _apply(self, text: str) -> None:
         error = new_error()
         check(lib.psdm_parameters_apply(parse_parameters(self, text), self._pointer, error), error)
@@ -515,8 +519,9 @@ class Robot(Commands):
         """Torques (..., n) at rest: g."""
         return self._evaluate("gravity", (q,), out, self._wrenched(False, motor, None, None))[0]
 
-    def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, standard: bool = False, out: Array | None = None) -> Array:
-        """Y (..., n, l) with tau = Y theta for the base parameters of ``base_model``; ``standard``: Y with tau = Y pi for ``parameters``.
+    def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, standard: bool = False, friction: bool = False, out: Array | None = None) -> Array:
+        """Y (..., n, l) with tau = Y theta for the base parameters of ``base_model``; ``standard``: Y with tau = Y pi for ``parameters``. ``friction``: 4 n columns behind them, n each
+        for the viscous, offset, coulomb and static friction of the joints.
 
         >>> import numpy as np, psdm
         >>> robot = psdm.Robot.shipped("kuka_kr6")
@@ -525,17 +530,24 @@ class Robot(Commands):
         >>> bool(np.allclose(tau, robot.inverse(q, qd, qdd)))
         True
         """
+        more = 4 * self.n if friction else 0
         if standard:
-            columns = lib.psdm_robot_parameter_count(self._pointer)
-            return self._evaluate("regressor", (q, qd, qdd), out, columns=columns)[0]
+            columns = lib.psdm_robot_parameter_count(self._pointer) + more
+
+            def extend(options: Any) -> list[Any]:
+                options.friction_columns = friction
+                return []
+
+            return self._evaluate("regressor", (q, qd, qdd), out, extend, columns)[0]
         model = self.base_model
 
         def fill(options: Any) -> list[Any]:
+            options.friction_columns = friction
             scratch = ffi.new("double[]", lib.psdm_eval_scratch(self._pointer, model._pointer))
             options.model, options.scratch = model._pointer, scratch
             return [scratch]
 
-        return self._evaluate("regressor", (q, qd, qdd), out, fill, model.l)[0]
+        return self._evaluate("regressor", (q, qd, qdd), out, fill, model.l + more)[0]
 
     def energy(self, q: npt.ArrayLike, qd: npt.ArrayLike, *, out: tuple[Array, Array] | None = None) -> Energy:
         """Kinetic and potential energy (...); the potential is zero at the base origin."""
