@@ -1,5 +1,4 @@
-/* test_derive_shortage.c: memory runs out wherever a model is derived, reduced to base parameters, written, read,
- * completed. */
+/* test_derive_shortage.c: memory runs out at every place that derives, reduces, writes, reads or completes a model. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <string.h>
