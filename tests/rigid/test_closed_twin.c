@@ -152,7 +152,7 @@ static void test_derivatives(void **unused) {
   printf("worst: dtau/dq %.1e, dtau/dqd %.1e, M %.1e, along %.1e\n", worst[0], worst[1], worst[2], worst[3]);
 }
 
-/* accelerations and their derivatives; what is solved with M loses as many digits as its condition number has */
+/* accelerations and their derivatives; solutions with M lose as many digits as its condition number has */
 static void test_forward(void **unused) {
   (void)unused;
   rng g = rng_start("forward dynamics of closed loops");
