@@ -71,13 +71,13 @@ static void the_estimate_is_near(void **state) {
     psdm_model *model;
     psdm_error error;
     assert_int_equal(psdm_model_derive(r, &little, &allocator, &model, NULL, &error), PSDM_E_LIMIT);
-    double told = number_in(error.text), refused = (double)m.most;
+    double estimated = number_in(error.text), refused = (double)m.most;
     assert_int_equal(m.now, 0);
     m.most = 0;
     assert_int_equal(psdm_model_derive(r, NULL, &allocator, &model, NULL, &error), PSDM_OK);
     printf("kind %d, %d joints: estimated %.3g MB, used %.3g MB; %.3g MB when refused\n", robots[k].kind, robots[k].n,
-           1e-6 * told, 1e-6 * (double)m.most, 1e-6 * refused);
-    assert_true(told > 0.6 * (double)m.most && told < 1.6 * (double)m.most);
+           1e-6 * estimated, 1e-6 * (double)m.most, 1e-6 * refused);
+    assert_true(estimated > 0.6 * (double)m.most && estimated < 1.6 * (double)m.most);
     psdm_model_free(model);
     psdm_robot_free(r);
   }
@@ -217,11 +217,11 @@ static void fill(psdmp_derive_expansion *e, const psdm_robot *r, const uint64_t 
   }
 }
 
-typedef struct told {
+typedef struct estimated {
   double pool, rows, entries;
-} told;
+} estimated;
 
-static void count(told *t, const psdmp_derive_rows *rows, double weight, int lists, int terms) {
+static void count(estimated *t, const psdmp_derive_rows *rows, double weight, int lists, int terms) {
   t->pool += lists * weight * 8.0 * (double)(2 * rows->count + rows->entries);
   t->rows += terms * weight * (double)rows->count;
   t->entries += terms * weight * (double)rows->entries;
@@ -229,8 +229,8 @@ static void count(told *t, const psdmp_derive_rows *rows, double weight, int lis
 
 /* what the bodies from `done` on hold and emit: the mass matrix and N twice where two joints share it, X and Y for
  * nothing but S and N */
-static told rest(const psdm_robot *r, const full *all, int done) {
-  told t = {0, 0, 0};
+static estimated rest(const psdm_robot *r, const full *all, int done) {
+  estimated t = {0, 0, 0};
   for (int body = done; body < r->bodies; body++) {
     const full *k = &all[body];
     int d = k->level.depth;
@@ -298,7 +298,7 @@ static void the_estimate_is_the_twin(void **state) {
       level[b] = all[b].level;
     }
     for (int done = 0; done <= r->bodies; done++) {
-      told t = rest(r, all, done);
+      estimated t = rest(r, all, done);
       double expected = 12345 + t.pool + psdmp_derive_collect_bytes(t.rows + 18, t.entries + 51, (double)weight),
              is = psdmp_derive_expand_estimate(r, digit, &before, &base.rows, level, done);
       if (!(fabs(is - expected) <= robots[k].within * expected))

@@ -34,8 +34,8 @@ static void visit(void *user, const char *text, nodes_change change, const char 
     double *number = calloc((size_t)(3 * n + n + l) + psdm_model_scratch(model), sizeof *number);
     assert_non_null(number);
     t->accepted++;
-    bool told = strstr(where, "].value") != NULL; /* for human readers: the loader uses the formulas */
-    if (change == NODES_KIND && !told) print_error("%s of another kind is accepted\n", where), t->wrong++;
+    bool informative = strstr(where, "].value") != NULL; /* for human readers: the loader uses the formulas */
+    if (change == NODES_KIND && !informative) print_error("%s of another kind is accepted\n", where), t->wrong++;
     psdm_model_inverse(model, number, number, number, number, number + 4 * n + l, number + 3 * n + l);
     free(number);
     psdm_model_free(model);

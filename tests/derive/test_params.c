@@ -486,9 +486,9 @@ static void hostile(void **state) {
   }
   const psdm_base_parameters_options nonsense = {.sampling = (psdm_sampling)7};
   assert_int_equal(psdm_base_parameters_solve(r, &nonsense, NULL, &p, &error), PSDM_E_ARGUMENT);
-  const char *const nobody[] = {"Ixx9 = 0"};
-  assert_int_equal(psdm_base_parameters_solve(r, &(psdm_base_parameters_options){.assume_count = 1, .assume = nobody},
-                                              NULL, &p, &error),
+  const char *const no_such_link[] = {"Ixx9 = 0"};
+  assert_int_equal(psdm_base_parameters_solve(
+                       r, &(psdm_base_parameters_options){.assume_count = 1, .assume = no_such_link}, NULL, &p, &error),
                    PSDM_E_PARSE);
   psdm_base_parameters_free(NULL);
   psdm_symbolic_free(NULL);

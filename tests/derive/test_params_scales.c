@@ -86,7 +86,7 @@ static void slides_that_turn(void **state) {
 
 /* A heavy far link makes the samples' unit of length 230 m, and a slide's weight at that arm is far above the torques
  * of the short ones: gravity must not hide them at any rate. */
-static void weights_hide_nothing(void **state) {
+static void weights_do_not_hide_short_slides(void **state) {
   (void)state;
   psdm_robot *robot =
       parse_robot("convention: dh\njoints:\n  - {name: j1, alpha: 1}\n  - {name: j2, theta: 1, a: 8e-5, d: 0.002, "
@@ -128,6 +128,7 @@ static void weights_hide_nothing(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(slides_that_turn), cmocka_unit_test(weights_hide_nothing)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(slides_that_turn),
+                                     cmocka_unit_test(weights_do_not_hide_short_slides)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -413,10 +413,10 @@ static void refusals(void **state) {
   s = (psdm_symbolic *)&s;
   assert_int_equal(psdm_symbolic_derive(most, two.model, NULL, NULL, &s, &error), PSDM_E_ROBOT);
   assert_null(s);
-  const char *const nobody[] = {"Ixx9 = 0"};
+  const char *const no_such_link[] = {"Ixx9 = 0"};
   assert_int_equal(
-      psdm_symbolic_derive(two.robot, two.model, &(psdm_symbolic_options){.assume_count = 1, .assume = nobody}, NULL,
-                           &s, &error),
+      psdm_symbolic_derive(two.robot, two.model, &(psdm_symbolic_options){.assume_count = 1, .assume = no_such_link},
+                           NULL, &s, &error),
       PSDM_E_PARSE);
   assert_null(s);
   psdm_symbolic_free(NULL);

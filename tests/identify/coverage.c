@@ -11,7 +11,7 @@
 
 #include "psdm/calibrate.h"
 
-/* Kinematics of the KR6 with bodies of our own, physically possible: ellipsoids near the middle of their links. */
+/* Kinematics of the KR6 with made-up bodies, physically possible: ellipsoids near the middle of their links. */
 static const char kr6[] = "name: kr6_like\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n"
                           "  - {name: A1, type: revolute, d: 0.183, a: 0.025, alpha: -pi/2, drive_inertia: 1.1}\n"
                           "  - {name: A2, type: revolute, a: -0.315, drive_inertia: 1.0}\n"

@@ -1,4 +1,4 @@
-# Calibration of robots whose truth is known, from logs that psdm simulate made: KR6 (physically possible bodies of our own) and Denso (Table 4 of Lloyd, Irani,
+# Calibration of robots whose truth is known, from logs that psdm simulate made: KR6 (made-up, physically possible bodies) and Denso (Table 4 of Lloyd, Irani,
 # Ahmadi 2022). 17-bit encoders at the motors, gear 100, noise of 0.5 % of each drive's effort, 1 kHz, Coulomb friction that sticks; 20 noise seeds each
 # (SEEDS=N for another number), and fewer with an unmodelled cable at the wrist and with the whole recipe.
 set -u

@@ -295,7 +295,7 @@ static void memory_runs_out(void **state) {
     if (done) assert_int_equal(status, PSDM_OK);
     else if (status) assert_int_equal(status, PSDM_E_MEMORY), failures++;
     psdm_calibration_free(c);
-    if (memory.live != 0) fail_msg("%ld allocations are left after failure %ld", memory.live, fail_at);
+    if (memory.live != 0) fail_msg("%ld allocations leak after failure %ld", memory.live, fail_at);
     if (done) break;
   }
   print_message("%ld failures\n", failures);

@@ -35,12 +35,12 @@ static const char arm[] = "name: three\nconvention: dh\ngravity: [1, 2, -9.81]\n
 typedef struct watched {
   int ranges, fail_ranges, passes, singular, forwards, fail_forward, bad_joint, set;
   double tempo[MOST];                             /* that each call of psdmp_identify_run_ranges finds */
-  psdmp_identify_band band[MOST];                 /* that it is asked for */
+  psdmp_identify_band band[MOST];                 /* requested */
   psdm_status pass_status;                        /* of the first `singular` passes */
   double last[MOST][NUMBERS], now[MOST][NUMBERS]; /* robots of each pass */
   psdm_robot *robot[2];                           /* that were set last, */
   double pi[2][NUMBERS];                          /* to this */
-  bool still;                                     /* none is asked for after a bad acceleration */
+  bool still;                                     /* none is requested after a bad acceleration */
 } watched;
 
 static watched was;
@@ -78,14 +78,14 @@ psdm_status __wrap_psdm_forward(const psdm_robot *robot, psdm_work *work, const 
 }
 
 /* what a simulation sends to other ranks */
-typedef struct told {
+typedef struct message {
   psdm_kinematics kinematics;
   double cutoff, wide, bandwidth, share, last[NUMBERS], now[NUMBERS];
-} told;
+} message;
 
-static told ask(const psdmp_identify_simulation *s, int l) {
+static message ask(const psdmp_identify_simulation *s, int l) {
   psdmp_parallel_bytes bytes = {0};
-  told a = {0};
+  message a = {0};
   psdmp_identify_simulation_put(s, &bytes);
   assert_int_equal(bytes.used, sizeof a.kinematics + (4 + 2 * (size_t)l) * sizeof(double));
   PSDMP_PARALLEL_GET(&bytes, a.kinematics), PSDMP_PARALLEL_GET(&bytes, a.cutoff), PSDMP_PARALLEL_GET(&bytes, a.wide),
@@ -105,7 +105,7 @@ psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_lina
   assert_true(k < MOST && pass->kind == PSDMP_IDENTIFY_PASS_IV && pass->run == running && !pass->all && !numbers &&
               !blocks && !pass->x && !pass->scale && !pass->stage);
   assert_true(pass->equations == N && pass->numbers == 0 && !memcmp(pass->width, shape.width, N * sizeof *shape.width));
-  told a = ask(pass->simulation, running->l);
+  message a = ask(pass->simulation, running->l);
   memcpy(was.last[k], a.last, sizeof a.last), memcpy(was.now[k], a.now, sizeof a.now);
   for (int j = 0; j < running->l; j++)
     assert_true(was.pi[0][running->kept[j]] == a.last[j] && was.pi[1][running->kept[j]] == a.now[j]);
@@ -299,7 +299,7 @@ static void shares(void **state) {
       for (int k = 0; k < MOST; k++) was.tempo[k] = 10;
       s.run.rows = cases[c].rows, s.run.band.cutoff = cases[c].own, s.run.reasons = reasons;
       psdmp_identify_simulation *simulation = simulation_of(&s);
-      told a = ask(simulation, s.run.l);
+      message a = ask(simulation, s.run.l);
       assert_true(fabs(a.share - cases[c].share) <= 1e-15);
       if (isfinite(cases[c].own)) snprintf(top, sizeof top, "up to %g Hz", cases[c].own);
       snprintf(said, sizeof said, "simulated: computed torque along the measured positions, %s%s", top, cases[c].part);
@@ -380,7 +380,7 @@ static long expect_motion(scene *s, const psdmp_identify_simulation *simulation,
   loop o = {.n = n};
   psdmp_identify_prepared narrow;
   psdmp_identify_band band = psdmp_identify_simulation_band(simulation, &o.w);
-  told a = ask(simulation, s->run.l);
+  message a = ask(simulation, s->run.l);
   double y[2 * MANY], edge = isfinite(band.cutoff) ? 2 / band.cutoff : 0, rate[2 * MANY];
   long rows = 0, begun = -1;
   for (int k = 0; k < 2; k++) {

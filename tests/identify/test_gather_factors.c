@@ -247,10 +247,10 @@ static void means_of_rows(void **state) {
 }
 
 /* the rows after the last piece never come: waiting means use the rows there are */
-static void means_that_wait(void **state) {
+static void waiting_means(void **state) {
   (void)state;
   static table t;
-  rng g = rng_start("means_that_wait");
+  rng g = rng_start("waiting_means");
   for (int round = 0; round < 3; round++) {
     scene s;
     double rows[2];
@@ -628,7 +628,7 @@ static void served_factors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_as_they_are), cmocka_unit_test(means_of_rows),         cmocka_unit_test(means_that_wait),
+      cmocka_unit_test(rows_as_they_are), cmocka_unit_test(means_of_rows),         cmocka_unit_test(waiting_means),
       cmocka_unit_test(rows_in_chunks),   cmocka_unit_test(few_columns),           cmocka_unit_test(failures),
       cmocka_unit_test(none_or_stopped),  cmocka_unit_test(no_memory_for_factors), cmocka_unit_test(served_factors)};
   return cmocka_run_group_tests(tests, NULL, NULL);

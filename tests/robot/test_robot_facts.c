@@ -28,7 +28,7 @@ static void expect(const char *text, const psdm_robot_options *options, const ch
   if (!strstr(found, sentence)) fail_msg("'%s' was expected, '%s' found for\n%s", sentence, found, text);
 }
 
-static void loops_that_are_wrong(void **state) {
+static void wrong_loops_are_refused(void **state) {
   (void)state;
   static const struct {
     const char *joints, *loops, *sentence;
@@ -59,7 +59,7 @@ static void loops_that_are_wrong(void **state) {
   }
 }
 
-static void parts_that_cannot_be_cut_out(void **state) {
+static void impossible_cuts_are_refused(void **state) {
   (void)state;
   static const psdm_lock twice[] = {{"b", 0}, {"b", 1}}, unknown[] = {{"x", 0}};
   expect(LOOP TIED, &(psdm_robot_options){.tip = "link2"}, "a robot with closed loops cannot be cut or locked");
@@ -144,7 +144,7 @@ static void expect_tables(const char *dh, const char *x, const char *sentence) {
   psdm_robot_free(robot);
 }
 
-static void tables_that_are_wrong(void **state) {
+static void wrong_tables_are_refused(void **state) {
   (void)state;
   expect_tables("0,1.5708,0.3,0\n0.4,0,0,0\n", NULL, NULL); /* four columns are enough */
   expect_tables("0,1.5708,0.3,0,1\n0.4,0,0,0,0\n", "1,0,0,0,1,1,1,0,0,0\n1,0,0,0,1,1,1,0,0,0\n", NULL);
@@ -248,11 +248,11 @@ static void names_survive(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loops_that_are_wrong),
-      cmocka_unit_test(parts_that_cannot_be_cut_out),
+      cmocka_unit_test(wrong_loops_are_refused),
+      cmocka_unit_test(impossible_cuts_are_refused),
       cmocka_unit_test(coupling_of_closed_loops),
       cmocka_unit_test(indices_out_of_range),
-      cmocka_unit_test(tables_that_are_wrong),
+      cmocka_unit_test(wrong_tables_are_refused),
       cmocka_unit_test(losses_are_named),
       cmocka_unit_test(names_survive),
   };

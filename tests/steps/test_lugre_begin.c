@@ -395,7 +395,7 @@ static void steps_of_a_beginning(void **state) {
 
 /* linear numbers are solved for: the residual is orthogonal to their columns, whatever the filter, up to rounding:
  * columns may agree to 1e-11 of their squares */
-static void what_is_linear(void **state) {
+static void linear_numbers_are_solved_for(void **state) {
   (void)state;
   psdm_filter filter;
   assert_int_equal(psdm_filter_butterworth(4, 60, CLOCK, &filter), PSDM_OK);
@@ -454,6 +454,6 @@ int main(void) {
                                      cmocka_unit_test(nothing_moves),
                                      cmocka_unit_test(plain_laws),
                                      cmocka_unit_test(steps_of_a_beginning),
-                                     cmocka_unit_test(what_is_linear)};
+                                     cmocka_unit_test(linear_numbers_are_solved_for)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

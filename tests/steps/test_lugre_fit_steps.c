@@ -468,7 +468,7 @@ static void bounds_of_descents(void **state) {
 }
 
 /* an offset is fitted if requested and if used rows go faster than a tenth of the drive's top speed both ways */
-static void which_are_free(void **state) {
+static void free_numbers(void **state) {
   (void)state;
   rng g = rng_start("lugre free");
   for (int trial = 0; trial < 9; trial++) {
@@ -703,7 +703,7 @@ static void gains(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings),       cmocka_unit_test(bounds_of_descents),
-                                     cmocka_unit_test(which_are_free),   cmocka_unit_test(doubtful_numbers_are_dropped),
+                                     cmocka_unit_test(free_numbers),     cmocka_unit_test(doubtful_numbers_are_dropped),
                                      cmocka_unit_test(level_curves),     cmocka_unit_test(covariance_of_poses),
                                      cmocka_unit_test(memory_and_stops), cmocka_unit_test(gains)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,12 +3,12 @@
 #include "test_steps_friction_twin.h"
 
 /* three joints, each in poses of the joints behind it; a constant torque at the second */
-static void poses_and_doubt(void **state) {
+static void poses_and_uncertainty(void **state) {
   (void)state;
   arm a = arms[0];
   a.friction[1].offset = 0.8;
   trial t;
-  trial_new(&t, "poses_and_doubt", &a, NULL);
+  trial_new(&t, "poses_and_uncertainty", &a, NULL);
   shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, poses_track(&a, 0.01), &t.g);
   psdm_steps *s = trial_run(&t, INFINITY);
   seen_of all = expect_twin(s);
@@ -160,6 +160,6 @@ static void obstacles(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(many_poses), cmocka_unit_test(filtered_with_tool),
-                                     cmocka_unit_test(poses_and_doubt), cmocka_unit_test(obstacles)};
+                                     cmocka_unit_test(poses_and_uncertainty), cmocka_unit_test(obstacles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,14 +128,14 @@ static void few_blocks(void **state) {
 }
 
 /* the uncertainty of gravity explains a constant torque: none is fitted */
-static void doubt_of_gravity(void **state) {
+static void uncertainty_of_gravity(void **state) {
   (void)state;
   arm a = arms[0];
   a.friction[1].offset = 0.8;
   int explained = 0, felt = 0;
   bool feels[64] = {false};
   trial t;
-  trial_new(&t, "doubt_of_gravity", &a, NULL);
+  trial_new(&t, "uncertainty_of_gravity", &a, NULL);
   int N = t.e.p.n + t.e.p.base + NUMBERS * t.e.p.n;
   track *m = track_new(3, 0.01);
   memcpy(m->at, middle, 3 * sizeof *middle);
@@ -219,7 +219,7 @@ static void creeping_and_spikes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(branches_and_couplings), cmocka_unit_test(quick_beginnings),
-                                     cmocka_unit_test(doubt_of_gravity), cmocka_unit_test(few_blocks),
+                                     cmocka_unit_test(uncertainty_of_gravity), cmocka_unit_test(few_blocks),
                                      cmocka_unit_test(creeping_and_spikes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static void refused(const psdm_robot *robot, const psdm_steps_options *o, psdm_s
 
 /* ---- refusals ---- */
 
-static void options_that_are_wrong(void **state) {
+static void wrong_options_are_refused(void **state) {
   (void)state;
   psdm_robot *robot = arm_robot(&arms[0], (told){.motors = true});
   psdm_steps_log log = {.path = "none.csv", .step = PSDM_STEP_GRAVITY};
@@ -35,9 +35,9 @@ static void options_that_are_wrong(void **state) {
   psdm_steps_free(NULL);
 }
 
-static void motor_logs_that_are_wrong(void **state) {
+static void wrong_motor_logs_are_refused(void **state) {
   (void)state;
-  rng g = rng_start("motor_logs_that_are_wrong");
+  rng g = rng_start("wrong_motor_logs_are_refused");
   const arm *a = &arms[0];
   shelf logs = {.logs = 0};
   psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.inertias = false});
@@ -85,9 +85,9 @@ static void motor_logs_that_are_wrong(void **state) {
   shelf_clear(&logs);
 }
 
-static void gravity_without_a_turn(void **state) {
+static void gravity_logs_need_a_turn(void **state) {
   (void)state;
-  rng g = rng_start("gravity_without_a_turn");
+  rng g = rng_start("gravity_logs_need_a_turn");
   const arm *a = &arms[0];
   shelf logs = {.logs = 0};
   psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}),
@@ -277,9 +277,9 @@ static void out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_that_are_wrong),
-      cmocka_unit_test(motor_logs_that_are_wrong),
-      cmocka_unit_test(gravity_without_a_turn),
+      cmocka_unit_test(wrong_options_are_refused),
+      cmocka_unit_test(wrong_motor_logs_are_refused),
+      cmocka_unit_test(gravity_logs_need_a_turn),
       cmocka_unit_test(several_paths),
       cmocka_unit_test(mostly_something_else),
       cmocka_unit_test(missing_results_are_refused),
