@@ -1,5 +1,5 @@
-/* test_base_trouble.c: system calls fail wherever files are read and written as a whole: robots, tables, outputs. A
- * file that could not be written whole is not there. */
+/* test_base_trouble.c: system calls fail at every place that reads or writes whole files: robots, tables, outputs. A
+ * file that could not be written completely does not exist. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, symlink */
 #include <ftw.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ static psdm_status try_output(const psdm_allocator *allocator, const void *what,
 
 static int files_here(const char *path, const struct stat *info, int flag, struct FTW *where) {
   (void)info, (void)where;
-  if (flag == FTW_F && strstr(path, ".part")) fail_msg("%s was left behind", path);
+  if (flag == FTW_F && strstr(path, ".part")) fail_msg("%s was not removed", path);
   return 0;
 }
 
