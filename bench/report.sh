@@ -48,7 +48,7 @@ if [ -n "$full" ]; then
 else
   result reduce_scara json reduce_scara reduce "$root/robots/fanuc_sr6ia.yaml" --figures --table --samples 20000
 fi
-# shellcheck disable=SC2086 # an empty word is none
+# shellcheck disable=SC2086 # an empty word disappears
 {
   result derive bash "$here/derive/run.sh" $quick --json "$out/derive.json"
   result scaling bash "$here/scaling/run.sh" $quick --json "$out/scaling.json"

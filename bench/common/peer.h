@@ -5,8 +5,8 @@
 
 #include "psdm/rigid.h"
 
-#pragma GCC visibility push( \
-    default) /* everything else in a peer's shared object is hidden: peers do not see each other */
+/* everything else in a peer's shared object is hidden: peers do not see each other */
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
