@@ -4,7 +4,7 @@
  *
  *   differential --seed 1 --seconds 60 --jobs 2 --out found          smallest failing robots in the folder found
  *   differential --robot 0x1234 --kinds exported --routes code       repeats one robot
- *   differential --file arm.yaml --routes derive,params              a file; the library's reading of it counts as right
+ *   differential --file arm.yaml --routes derive,params              a file; the library's reading counts as right
  *
  * Exit status: 0 all agree, 1 some do not, 2 usage or system. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, mkdtemp */

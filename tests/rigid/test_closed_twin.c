@@ -181,8 +181,8 @@ static void test_forward(void **unused) {
   printf("worst: qdd %.1e, dqdd/dq %.1e, dqdd/dqd %.1e, M^-1 %.1e\n", worst[0], worst[1], worst[2], worst[3]);
 }
 
-/* p = M qd, and dT/dq = (dM/dt) qd - c, where c = (dtau/dqd) qd / 2 at no acceleration and (dM/dt) qd is what dtau/dq at
- * rest gains by an acceleration qd, times qd */
+/* p = M qd, and dT/dq = (dM/dt) qd - c, where c = (dtau/dqd) qd / 2 at no acceleration and (dM/dt) qd is what dtau/dq
+ * at rest gains by an acceleration qd, times qd */
 static void test_momentum(void **unused) {
   (void)unused;
   rng g = rng_start("momentum of closed loops");
