@@ -76,6 +76,8 @@ psdm_status psdmp_job_plan_optimal(psdmp_job_plan *j);
 
 /* ---- plan_rows.c ---- */
 
+/* tells how far the work along a path is; a stop ends it without a result */
+psdm_status psdmp_job_plan_go_on(const psdmp_job_plan *j, const char *doing, long done, long total);
 void psdmp_job_plan_add_friction(const psdmp_job_plan *j); /* to j->tau, at the speeds of j->state */
 psdm_status psdmp_job_plan_rows(psdmp_job_plan *j);        /* measures all rows, and writes out */
 

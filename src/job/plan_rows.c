@@ -60,17 +60,26 @@ static void add_row(const psdmp_job_plan *j, psdmp_job_sink *sink, double t) {
   psdmp_job_rows_add(sink, group, sizeof group / sizeof *group);
 }
 
+/* the motion of a search that was stopped is measured to its end */
+psdm_status psdmp_job_plan_go_on(const psdmp_job_plan *j, const char *doing, long done, long total) {
+  if (j->optimal || psdmp_job_progress(&j->job, doing, (double)done / (double)total)) return PSDM_OK;
+  return psdmp_job_fail(&j->job, &(psdm_error){.status = PSDM_E_STOPPED});
+}
+
 /* limits and energy on a grid of FINE points between rows, the energy by the trapezoidal rule; every FINE-th point
  * is a row */
 static psdm_status walk(psdmp_job_plan *j, long last, psdmp_job_sink *sink) {
   enum { FINE = 10 };
-  for (long k = 0; k <= last * FINE && !psdmp_job_rows_failed(sink); k++) {
-    double step = j->seconds / (double)(last * FINE), t = k < last * FINE ? step * (double)k : j->seconds;
+  const long steps = last * FINE;
+  psdm_status status = PSDM_OK;
+  for (long k = 0; k <= steps && !status && !psdmp_job_rows_failed(sink); k++) {
+    double step = j->seconds / (double)steps, t = k < steps ? step * (double)k : j->seconds;
     if (state_at(j, t)) return psdmp_job_wrong(&j->job, "no torques at t = %g s", t);
-    measure(j, k && k < last * FINE ? step : step / 2);
+    measure(j, k && k < steps ? step : step / 2);
     if (sink && k % FINE == 0) add_row(j, sink, t);
+    status = psdmp_job_plan_go_on(j, "measuring", k, steps);
   }
-  return PSDM_OK;
+  return status;
 }
 
 /* kept rows, whose room doubles */

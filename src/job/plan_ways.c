@@ -43,7 +43,9 @@ static psdm_status torques_apart(const psdmp_job_plan *j, apart *a) {
     memcpy(a->qdd + at, j->state + 2 * j->n, sizeof *a->qdd * (size_t)j->n);
     status = psdm_inverse(robot, j->work, j->state, a->qd + at, a->qdd + at, a->tau + at);
     if (!status) status = psdm_gravity(robot, j->work, j->state, a->gravity + at);
+    if (status) return psdmp_job_wrong(&j->job, "no torques along the trajectory");
     friction_apart(j, a, at);
+    status = psdmp_job_plan_go_on(j, "evaluating", k, a->rows);
   }
   return status;
 }
@@ -63,6 +65,7 @@ static psdm_status recompute(psdmp_job_plan *j, const apart *a, const psdm_scale
       worst = fmax(worst, fabs(a->scaled[k * j->n + i] - j->tau[i]));
       size = fmax(size, fabs(j->tau[i]));
     }
+    if (!status) status = psdmp_job_plan_go_on(j, "recomputing", k, a->rows);
   }
   j->recomputed = size > 0 ? worst / size : 0;
   return status;
@@ -94,8 +97,9 @@ static psdm_status find_factor(psdmp_job_plan *j, apart *a) {
                                 .viscous = a->viscous,
                                 .dry = a->dry};
   const psdm_scale_limits limits = {j->limit[LIMIT_VELOCITY], j->limit[LIMIT_ACCELERATION], j->limit[LIMIT_EFFORT]};
-  if (torques_apart(j, a)) return psdmp_job_wrong(job, "no torques along the trajectory");
-  psdm_status status = psdm_scale_least(&rows, &limits, &j->k, &j->by);
+  psdm_status status = torques_apart(j, a);
+  if (status) return status;
+  status = psdm_scale_least(&rows, &limits, &j->k, &j->by);
   if (j->set.factor > 0) j->k = j->set.factor;
   else if (status) return impossible(j, a);
   else if (j->by.by == PSDM_SCALE_NOTHING)
