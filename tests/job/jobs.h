@@ -33,6 +33,20 @@ static inline void refuses(psdm_job *job, psdm_status status, const char *text) 
   psdm_job_free(job);
 }
 
+/* What a job said last of each kind: a host's user, with remember as its tell. */
+typedef struct told {
+  char warning[512], note[512], stage[64];
+  int fragile; /* how often the one or the other was told of a library that may end the program */
+} told;
+
+static inline void remember(void *user, psdm_job_event event, const char *text) {
+  told *said = user;
+  if (event == PSDM_JOB_WARNING) snprintf(said->warning, sizeof said->warning, "%s", text);
+  if (event == PSDM_JOB_NOTE) snprintf(said->note, sizeof said->note, "%s", text);
+  if (event == PSDM_JOB_STAGE && text[0]) snprintf(said->stage, sizeof said->stage, "%s", text);
+  said->fragile += event == PSDM_JOB_FRAGILE;
+}
+
 /* the result as JSON is the document's */
 static inline void writes_its_document(const psdm_job *job) {
   psdm_output *one, *other;
