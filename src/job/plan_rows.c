@@ -76,7 +76,8 @@ static psdm_status walk(psdmp_job_plan *j, long last, psdmp_job_sink *sink) {
     double step = j->seconds / (double)steps, t = k < steps ? step * (double)k : j->seconds;
     if (state_at(j, t)) return psdmp_job_wrong(&j->job, "no torques at t = %g s", t);
     measure(j, k && k < steps ? step : step / 2);
-    if (sink && k % FINE == 0) add_row(j, sink, t);
+    if (k % FINE) continue;
+    if (sink) add_row(j, sink, t);
     status = psdmp_job_plan_go_on(j, "measuring", k, steps);
   }
   return status;

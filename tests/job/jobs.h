@@ -33,18 +33,21 @@ static inline void refuses(psdm_job *job, psdm_status status, const char *text) 
   psdm_job_free(job);
 }
 
-/* What a job said last of each kind: a host's user, with remember as its tell. */
+/* what a host was told, as lines "EVENT text" */
 typedef struct told {
-  char warning[512], note[512], stage[64];
-  int fragile; /* how often the one or the other was told of a library that may end the program */
+  char text[4096];
 } told;
 
-static inline void remember(void *user, psdm_job_event event, const char *text) {
-  told *said = user;
-  if (event == PSDM_JOB_WARNING) snprintf(said->warning, sizeof said->warning, "%s", text);
-  if (event == PSDM_JOB_NOTE) snprintf(said->note, sizeof said->note, "%s", text);
-  if (event == PSDM_JOB_STAGE && text[0]) snprintf(said->stage, sizeof said->stage, "%s", text);
-  said->fragile += event == PSDM_JOB_FRAGILE;
+static inline void hear(void *user, psdm_job_event event, const char *text) {
+  told *t = user;
+  size_t used = strlen(t->text);
+  snprintf(t->text + used, sizeof t->text - used, "%d %s\n", (int)event, text);
+}
+
+static inline bool was_told(const told *t, psdm_job_event event, const char *text) {
+  char line[512];
+  snprintf(line, sizeof line, "%d %s\n", (int)event, text);
+  return strstr(t->text, line) != NULL;
 }
 
 /* the result as JSON is the document's */

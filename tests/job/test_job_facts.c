@@ -20,17 +20,6 @@ static int unload(void **state) {
   return 0;
 }
 
-/* what a host was told, as lines "EVENT text" */
-typedef struct told {
-  char text[4096];
-} told;
-
-static void hear(void *user, psdm_job_event event, const char *text) {
-  told *t = user;
-  size_t used = strlen(t->text);
-  snprintf(t->text + used, sizeof t->text - used, "%d %s\n", (int)event, text);
-}
-
 /* links are where psdm_pose has them, at the position asked for */
 static void inspect_places_joints(void **state) {
   (void)state;

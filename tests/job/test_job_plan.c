@@ -154,14 +154,14 @@ static void the_file_has_the_same_bits(void **state) {
 /* an answer that exceeds a limit is one, and not good */
 static void an_exceeded_limit_is_told(void **state) {
   (void)state;
-  told said = {0};
-  psdm_job *job = along("scale", &(psdm_job_host){.user = &said, .tell = remember});
+  told heard = {""};
+  psdm_job *job = along("scale", &(psdm_job_host){.user = &heard, .tell = hear});
   set(job, "velocity", "0.5");
   set(job, "factor", "2");
   run(job);
   assert_false(psdm_job_good(job));
   assert_float_equal(answer_of(job)->limit_used, 1.5, 1e-6);
-  assert_string_equal(said.warning, "a limit is exceeded: the motion reaches 150.0 % of it");
+  assert_true(was_told(&heard, PSDM_JOB_WARNING, "a limit is exceeded: the motion reaches 150.0 % of it"));
   psdm_job_free(job);
 }
 
