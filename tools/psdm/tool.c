@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "tool.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
