@@ -13,6 +13,7 @@
 
 #include "psdm/analyze.h"
 #include "psdm/log.h"
+#include "psdm/path.h"
 #include "psdm/ranks.h"
 #include "psdm/report.h"
 #include "psdm/results.h"
@@ -146,6 +147,12 @@ typedef struct psdm_analysis {
 
 /* NULL before the end of a run, or for another command. */
 PSDM_API const psdm_analysis *psdm_job_analysis(const psdm_job *job);
+
+/* ---- plan ---- */
+
+/* All points of the fastest traversal of a path; its document has at most 500. NULL before the end of a run, or for
+ * another command or method. */
+PSDM_API const psdm_path_plan *psdm_job_path_plan(const psdm_job *job);
 
 /* ---- simulate ---- */
 

@@ -74,6 +74,93 @@ def test_calibrate_refuses(two_link, run):
         two_link.calibrate(run.log, holdot=0.3)
 
 
+@pytest.fixture(scope="module")
+def carried(two_link, run):
+    """The calibrated robot, and a log of it with a body of 1.5 kg."""
+    found = two_link.calibrate(run.log, plain_friction=True, estimator="wls", predict=False)
+    body = psdm.load_to_standard(1.5, [0.1, 0, 0])
+    last = [name for name in two_link.parameter_names if name.endswith("2")]
+    heavy = two_link.with_parameters({name: two_link.parameters[two_link.parameter_names.index(name)] + x for name, x in zip(last, body)})
+    log = heavy.simulate(5, control="computed-torque", reference="fourier", initial="reference", log=True, log_rate=200, log_noise=0.001).log
+    return found.calibrated(), found.to_yaml(), log
+
+
+def test_payload(two_link, run, carried, tmp_path):
+    robot, text, log = carried
+    load = robot.payload(log, empty=run.log)
+    assert load.good and load.verdict["word"] == "good" and load.words == "" and not load.interrupted
+    assert load.load["mass"] == pytest.approx(1.5, abs=max(5 * load.load["mass_sd"], 0.05))
+    assert load.rows["with"].shape == load.rows["empty"].shape == load.tau.shape and set(load.loaded) == {0.0, 1.0}
+    error = {name: np.linalg.norm((load.rows[name] - load.tau)[load.loaded == 1]) for name in ("empty", "with")}
+    assert error["with"] < 0.2 * error["empty"]
+    assert load.robot.ready and robot.calibrated(load).ready
+    # the parameters are a robot's own, a text, a file, or a result; and the load may be known
+    (tmp_path / "params.yaml").write_text(text)
+    for other in (two_link.payload(log, parameters=text, empty=[run.log]), two_link.payload(log, params=tmp_path / "params.yaml", empty=run.log)):
+        assert np.array_equal(other.standard, load.standard) and other.to_yaml() == load.to_yaml()
+    known = robot.payload((), load=[1.5, 0.1, 0, 0])
+    np.testing.assert_allclose(known.standard, psdm.load_to_standard(1.5, [0.1, 0, 0]))
+    assert known.good and known.rows == {} and "verdict" not in known
+
+
+def test_payload_is_the_commands(two_link, run, carried, tmp_path):
+    """Arrays give the bits that the command gives from files."""
+    _, text, log = carried
+    paths = {name: tmp_path / name for name in ("robot.yaml", "params.yaml", "log.csv", "empty.csv", "loaded.yaml", "rows.csv")}
+    paths["robot.yaml"].write_text(two_link.to_yaml())
+    paths["params.yaml"].write_text(text)
+    for name, table in (("log.csv", log), ("empty.csv", run.log)):
+        psdm._tool.write_csv(str(paths[name]), {channel: table[channel] for channel in ("t", "q", "tau")})
+    subprocess.run([psdm.executable(), "payload", paths["robot.yaml"], "--params", paths["params.yaml"], "--log", paths["log.csv"], "--empty", paths["empty.csv"], "--out",
+                    paths["loaded.yaml"], "--predict", paths["rows.csv"]], check=True, capture_output=True)
+    rows = psdm._tool.read_csv(str(paths["rows.csv"]))
+    for load in (two_link.payload(log, parameters=text, empty=run.log), two_link.payload(paths["log.csv"], parameters=text, empty=paths["empty.csv"])):
+        assert load.to_yaml() == paths["loaded.yaml"].read_text()
+        assert list(rows) == list(load.rows) and all(np.array_equal(rows[name], load.rows[name]) for name in rows)
+
+
+def test_payload_refuses(two_link, run, carried):
+    robot, text, log = carried
+    for call, status, sentence in (
+        (lambda: two_link.payload(log), "PSDM_E_SETTING", "missing params FILE"),
+        (lambda: robot.payload(()), "PSDM_E_SETTING", "missing log FILE"),
+        (lambda: robot.payload(log, link="link3"), "PSDM_E_SETTING", "link 'link3': did you mean 'link"),
+        (lambda: robot.payload(log, cutoff=-1), "PSDM_E_SETTING", "cutoff '-1': a number above 0"),
+        (lambda: robot.payload("none.csv"), "PSDM_E_IO", "none.csv: cannot be opened"),
+        (lambda: robot.payload({"t": log["t"], "q": log["q"]}), "PSDM_E_PARSE", "log0"),
+        (lambda: two_link.payload(log, parameters="format: psdm-parameters-1\nrobot: 3\n"), "PSDM_E_PARSE", "^parameters:1:1: no 'theta'"),
+        (lambda: psdm.Robot.shipped("puma560").payload(log, parameters=text), "PSDM_E_ROBOT", "the parameters were found for robot 'two_link'"),
+    ):
+        with pytest.raises(psdm.PsdmError, match=sentence) as error:
+            call()
+        assert error.value.status == status, (sentence, error.value)
+    with pytest.raises(ValueError, match="needs t"):
+        robot.payload({"q": log["q"], "tau": log["tau"]})
+    # torques that have nothing to do with the motion
+    noise = robot.payload({**log, "tau": np.random.default_rng(1).normal(size=log["tau"].shape)})
+    assert not noise.good and not noise.interrupted and noise.verdict["word"] == "useless"
+
+
+def test_payload_progress(carried):
+    """A stop keeps the rows so far."""
+    robot, _, log = carried
+    times = 400
+    period = log["t"][-1] + log["t"][1]
+    long = {"t": np.concatenate([log["t"] + k * period for k in range(times)]), **{name: np.tile(log[name], (times, 1)) for name in ("q", "tau")}}
+    said: list[str] = []
+
+    def stop(doing: str, share: float | None) -> bool:
+        said.append(doing)
+        return doing == "reading"
+
+    part = robot.payload(long, progress=stop)
+    assert said and set(said) <= {"reading", "gathering", "evaluating"}
+    assert part.interrupted and part["stopped"] and not part.good and "uses the rows read so far" in part.words
+    assert part.rows["with"].shape[1] == 2 and robot.calibrated(part).ready
+    with pytest.raises(ZeroDivisionError):
+        robot.payload(long, progress=lambda doing, share: 1 / 0)
+
+
 def test_steps(two_link):
     """Gravity alone, from a slow motion there and back."""
     motion = two_link.excite("gravity", seconds=20)
@@ -104,6 +191,80 @@ def test_plan(two_link):
     assert quick.good and quick.q.shape[1] == 2 and np.max(np.abs(quick.tau) / [60, 20]) < 1.01
     slow = two_link.plan("scale", trajectory=path, effort=[60, 20], velocity=0.5)
     assert slow.factor > 1 and np.max(np.abs(slow.qd)) < 0.5 * 1.001
+
+
+def test_plan_is_the_commands(two_link, tmp_path):
+    """Arrays give the bits that the command gives from files."""
+    t = np.linspace(0, 1, 51)
+    path = {"t": t, "q": np.outer(t * t * (3 - 2 * t), [1.0, 0.5])}
+    robot, trajectory, out = tmp_path / "robot.yaml", tmp_path / "trajectory.csv", tmp_path / "motion.csv"
+    robot.write_text(two_link.to_yaml())
+    psdm._tool.write_csv(str(trajectory), path)
+    for what, words in (("time", {"effort": [60, 20], "velocity": 3}), ("scale", {"velocity": 0.5, "output": 0.02})):
+        given, motion = two_link.plan(what, trajectory=str(trajectory), **words), two_link.plan(what, trajectory=path, **words)
+        subprocess.run([psdm.executable(), "plan", robot, what, "--trajectory", trajectory, *psdm._tool.option_words(words), "--out", out], check=True, capture_output=True)
+        rows = psdm._tool.read_csv(str(out))
+        for found in (given, motion):
+            assert list(rows) == list(found.rows) and all(np.array_equal(rows[name], found.rows[name]) for name in rows)
+        assert motion["what"] == what and motion["rows"] == len(motion.t) and motion.robot is two_link
+
+
+def test_plan_refuses(two_link):
+    path = {"t": [0.0, 1.0], "q": [[0, 0], [1, 0.5]]}
+    for words, status, text in (
+        ({"what": "tme", "end": 1}, "PSDM_E_SETTING", "what 'tme': did you mean 'time'?"),
+        ({"what": "scale", "end": 1}, "PSDM_E_SETTING", "scale needs trajectory FILE.csv"),
+        ({"what": "time"}, "PSDM_E_SETTING", "missing to Q,... or trajectory FILE.csv"),
+        ({"end": 1, "trajectory": path}, "PSDM_E_SETTING", "give either from and to, or trajectory"),
+        ({"end": 1, "velocty": 3}, "PSDM_E_SETTING", "plan has no setting 'velocty'; did you mean 'velocity'?"),
+        ({"what": "scale", "trajectory": path}, "PSDM_E_ARGUMENT", "no limit applies to the trajectory; .* or factor"),
+        ({"what": "scale", "trajectory": path, "effort": 0.1}, "PSDM_E_ACCURACY", "no factor respects the limits: joint 'shoulder'"),
+        ({"trajectory": "none.csv"}, "PSDM_E_IO", "none.csv: cannot be opened"),
+    ):
+        with pytest.raises(psdm.PsdmError, match=text) as error:
+            two_link.plan(**words)
+        assert error.value.status == status
+    with pytest.raises(ValueError, match="different lengths"):
+        two_link.plan(trajectory={"t": [0.0, 1.0, 2.0], "q": [[0, 0], [1, 0.5]]}, velocity=1)
+
+
+def test_plan_progress(two_link):
+    """A stop leaves nothing along a path: there is no motion that is the best so far."""
+    path = {"t": [0.0, 1.0], "q": [[0, 0], [1, 0.5]]}
+    with pytest.raises(psdm.PsdmError) as error:
+        two_link.plan("scale", trajectory=path, velocity=0.5, output=1e-6, progress=lambda doing, share: False)
+    assert error.value.status == "PSDM_E_STOPPED"
+    with pytest.raises(ZeroDivisionError):
+        two_link.plan("scale", trajectory=path, velocity=0.5, output=1e-6, progress=lambda doing, share: 1 / 0)
+
+
+def test_plan_optimal(two_link):
+    """From rest to rest; a stop leaves the motion so far where it respects the limits."""
+    limits = {"effort": [60, 20], "velocity": 3}
+    try:
+        quick = two_link.plan("time", end=[1, 0.5], **limits)
+    except psdm.PsdmError as error:
+        if error.status != "PSDM_E_MISSING":
+            raise
+        pytest.skip(str(error))
+    assert quick.good and quick.converged and quick.limit_used <= 1.01
+    np.testing.assert_allclose(quick.q[[0, -1]], [[0, 0], [1, 0.5]], atol=1e-9)
+    slow = two_link.plan("energy", end=[1, 0.5], duration=2, **limits)
+    assert slow.good and slow.seconds == pytest.approx(2) and slow.energy < quick.energy
+    said: list[str] = []
+
+    def stop(doing: str, share: float | None) -> bool:
+        said.append(doing)
+        return False
+
+    try:
+        best = two_link.plan("time", end=[1, 0.5], nodes=400, progress=stop, **limits)
+    except psdm.PsdmError as error:
+        assert error.status == "PSDM_E_STOPPED" and "no motion so far respects all limits" in str(error)
+    else:
+        assert best.interrupted and not best.good and best.stopped and best.limit_used <= 1.01
+        assert "interrupted: this motion respects the limits, but is not optimal" in best.words
+    assert len(said) == 1 and said[0].startswith("iteration ")
 
 
 def test_plan_without_plugin(two_link, monkeypatch, tmp_path):
@@ -211,6 +372,44 @@ def test_jobs_need_no_other_process(two_link, monkeypatch):
         two_link.excite(levels=3)
     assert error.value.status == "PSDM_E_SETTING"
     assert error.value.status == "PSDM_E_SETTING"
+
+
+def test_plan_and_payload_stay_in_the_process(two_link, carried, monkeypatch):
+    """Neither a child nor a file that is written."""
+    forbidden = {"subprocess.Popen", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "tempfile.mkstemp", "tempfile.mkdtemp"}
+    seen: list[str] = []
+    watching = [True]
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        if watching[0] and (event in forbidden or (event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR))):
+            seen.append(f"{event} {arguments}")
+
+    robot, _, log = carried
+    t = np.linspace(0, 1, 51)
+    path = {"t": t, "q": np.outer(t * t * (3 - 2 * t), [1.0, 0.5])}
+    monkeypatch.setenv("PSDM", "/nowhere/psdm")
+    monkeypatch.setenv("TMPDIR", "/nowhere")
+    sys.addaudithook(watch)
+    try:
+        assert two_link.plan("time", trajectory=path, effort=[60, 20], velocity=3).good
+        assert two_link.plan("scale", trajectory=path, velocity=0.5).good
+        assert robot.payload(log).to_yaml()
+    finally:
+        watching[0] = False
+    assert seen == []
+
+
+def test_interrupt_without_a_best_so_far(tmp_path):
+    """Ctrl-C where no answer is left is Python's own."""
+    program = f"""
+import pathlib
+path = {{"t": [0.0, 1.0], "q": [[0, 0], [1, 0.5]]}}
+try:
+    psdm.Robot.shipped("two_link").plan("scale", trajectory=path, velocity=0.5, output=1e-6, progress=lambda doing, share: pathlib.Path({str(tmp_path / "ready")!r}).touch())
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    assert interrupted(program, (tmp_path / "ready").exists) == ["interrupted"]
 
 
 def test_interrupt_comes_once(tmp_path):

@@ -120,12 +120,6 @@ psdm_status psdmp_job_excite_words(psdmp_job_excite *j) {
 
 /* ---- limits: from the setting, the robot, or the defaults of psdm/excite.h ---- */
 
-static double file_limit(const psdm_joint *joint, int which) {
-  const double value[LIMITS] = {joint->limits.lower, joint->limits.upper, joint->limits.velocity,
-                                joint->limits.acceleration, joint->limits.effort};
-  return value[which];
-}
-
 static double default_limit(const psdm_joint *joint, int which) {
   static const double revolute[LIMITS] = {-2, 2, 2, 8, INFINITY}, prismatic[LIMITS] = {-0.5, 0.5, 0.5, 2, INFINITY};
   return (joint->type == PSDM_PRISMATIC ? prismatic : revolute)[which];
@@ -135,7 +129,7 @@ static void take_limit(psdmp_job_excite *j, int which, const double *given, doub
   for (int i = 0; i < j->n; i++) {
     const psdm_joint *joint = psdmp_job_joint(j->job.robot, i);
     unsigned char *source = &j->source[which * j->n + i];
-    double own = file_limit(joint, which);
+    double own = psdmp_job_limit(joint, which);
     *source = given ? LIMIT_OPTION : isfinite(own) ? LIMIT_FILE : which == LIMIT_EFFORT ? LIMIT_NONE : LIMIT_DEFAULT;
     to[i] = given ? given[i] : isfinite(own) ? own : default_limit(joint, which);
   }

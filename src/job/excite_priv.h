@@ -80,7 +80,6 @@ typedef struct psdmp_job_excite {
   double saved, next_save; /* the best so far: condition number of the written motion; s */
 } psdmp_job_excite;
 
-enum { LIMIT_LOWER, LIMIT_UPPER, LIMIT_VELOCITY, LIMIT_ACCELERATION, LIMIT_EFFORT, LIMITS };
 enum { LIMIT_OPTION, LIMIT_FILE, LIMIT_DEFAULT, LIMIT_NONE };
 
 /* ---- excite_check.c ---- */

@@ -173,9 +173,9 @@ psdm_status psdm_job_keep(psdm_job *job, const char *setting, psdm_error *error)
 /* ---- the run ---- */
 
 /* the caller may have filled the struct */
-static psdm_status check_words(const psdm_job *job) {
+static psdm_status check_words(const psdm_job *job, const psdm_setting *table) {
   psdm_status status = PSDM_OK;
-  for (const psdm_setting *s = job->kind->settings; s->name && !status; s++) {
+  for (const psdm_setting *s = table; s->name && !status; s++) {
     const char *text = s->kind == PSDM_SETTING_text ? *(const char *const *)psdm_job_value(job, s->name) : NULL;
     if (text) status = check_word(job, s, text);
   }
@@ -186,7 +186,8 @@ psdm_status psdm_job_run(psdm_job *job, psdm_error *error) {
   if (job->state->ran) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a job runs once");
   job->state->ran = true;
   job->good = true;
-  psdm_status status = check_words(job);
+  psdm_status status = check_words(job, arguments_of(job->kind));
+  if (!status) status = check_words(job, job->kind->settings);
   if (!status) status = job->kind->run(job);
   if (status) job->good = false;
   return status ? tell_error(job, error) : PSDM_OK;
@@ -264,7 +265,7 @@ bool psdmp_job_given(const psdm_job *job, const char *setting) {
 
 int psdmp_job_choice(const psdm_job *job, const char *setting) {
   char list[PSDM_SETTING_WORDS_MOST][PSDM_SETTING_WORD_SIZE];
-  int k = psdm_setting_words(psdm_setting_find(job->kind->settings, setting)->argument, list, NULL);
+  int k = psdm_setting_words(row_of(job->kind, setting)->argument, list, NULL);
   while (k-- && strcmp(list[k], *(const char *const *)psdm_job_value(job, setting)) != 0) continue;
   return k;
 }

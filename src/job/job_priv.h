@@ -42,6 +42,8 @@ typedef struct psdmp_job_kind {
   X(excite)                \
   X(inspect)               \
   X(params)                \
+  X(payload)               \
+  X(plan)                  \
   X(simulate)
 #define PSDMP_JOB_DECLARE(name) extern const psdmp_job_kind psdmp_job_##name##_kind;
 PSDMP_JOB_KINDS(PSDMP_JOB_DECLARE)
@@ -138,6 +140,9 @@ psdm_status psdmp_job_parameters(const psdm_job *job, const char *path, const ps
 psdm_status psdmp_job_writes(const psdm_job *job, const char *path, bool done);
 /* a parameter file without a fingerprint: nobody can tell whose it is */
 void psdmp_job_unsigned(const psdm_job *job, const char *path, const psdm_parameters *parameters);
+
+enum { LIMIT_LOWER, LIMIT_UPPER, LIMIT_VELOCITY, LIMIT_ACCELERATION, LIMIT_EFFORT, LIMITS };
+double psdmp_job_limit(const psdm_joint *joint, int which); /* of the robot file: LIMIT_... */
 
 bool psdmp_job_is_file(const char *path); /* not standard input or output, a pipe, or nothing */
 const psdm_joint *psdmp_job_joint(const psdm_robot *robot, int q); /* of q1 ... qn, q from 0 */

@@ -10,6 +10,12 @@ const psdm_joint *psdmp_job_joint(const psdm_robot *robot, int q) {
   return psdm_robot_joint(robot, k);
 }
 
+double psdmp_job_limit(const psdm_joint *joint, int which) {
+  const double value[LIMITS] = {joint->limits.lower, joint->limits.upper, joint->limits.velocity,
+                                joint->limits.acceleration, joint->limits.effort};
+  return value[which];
+}
+
 /* ---- links ---- */
 
 int psdmp_job_default_link(const psdm_job *job, const psdm_robot *robot, const char *what) {

@@ -225,6 +225,7 @@ psdm_status psdmp_job_document(const psdm_job *job, const char *setting, const c
 void psdmp_job_rows_abort(const psdm_job *job, psdmp_job_sink **sink) {
   if (!*sink) return;
   psdmp_job_close(job, &(*sink)->out, false);
+  if ((*sink)->kept) empty((*sink)->kept);
   psdmp_base_free(NULL, *sink);
   *sink = NULL;
 }

@@ -1,4 +1,5 @@
-/* test_structure.c: De Luca's patterns of M, what must vanish, springs; structure against numbers on random robots. */
+/* test_structure.c: De Luca's patterns of M, the conditions for zeros, springs; structure against numbers on random
+ * robots. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,7 +179,7 @@ TEST(parallelogram) {
   done(a);
 }
 
-/* springs: their stiffness against gravity itself, and what they leave */
+/* springs: their stiffness against gravity itself, and the remainder */
 TEST(springs) {
   robot_and a = analyse(parse_robot(three_r), true);
   /* g3 = 9.81 * 2 * 0.2 cos(q2 + q3), the rest of g2 = 9.81 (4 * 0.2 + 2 * 0.4) cos q2 */
@@ -202,7 +203,7 @@ TEST(springs) {
 
 /* ---- structure against numbers ---- */
 
-/* what an entry does when one joint moves, by evaluation: depends exactly where the structure says so */
+/* how an entry changes when one joint moves, by evaluation: it depends on it exactly if the structure says so */
 static void check_numbers(rng *g, robot_and *a) {
   enum { TRIES = 8 };
   int n = psdm_robot_n(a->robot);
@@ -285,7 +286,8 @@ TEST(random_robots) {
   }
 }
 
-/* conditions say as much as the coefficients: with parameters that meet all of them, the wish comes true */
+/* conditions are equivalent to the coefficients: with parameters that meet all of them, the entry has the wanted
+ * form */
 TEST(conditions_suffice) {
   rng g = rng_start("conditions_suffice");
   for (int round = 0; round < 30; round++) {

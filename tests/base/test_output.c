@@ -1,4 +1,4 @@
-/* test_output.c: a file is whole or absent, and the JSON in it is JSON. */
+/* test_output.c: a file is complete or absent, and its JSON is valid. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, symlink */
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "psdm/output.h"
 #include "support.h"
 
-/* ---- a folder of our own ---- */
+/* ---- a scratch folder ---- */
 
 static char folder[64];
 
@@ -64,7 +64,7 @@ static void commit(psdm_output *output) {
   assert_null(output);
 }
 
-/* ---- whole or absent ---- */
+/* ---- complete or absent ---- */
 
 TEST(commit_renames) {
   psdm_output *output = open_output("new.txt");
@@ -107,8 +107,8 @@ TEST(abort_leaves_nothing) {
   remove("old.txt");
 }
 
-/* what a signal handler does: all that is open goes, what is finished stays, and more outputs than the table holds
- * still work */
+/* what a signal handler does: open files are removed, finished ones stay, and more outputs than the table holds still
+ * work */
 TEST(discard_removes_what_is_open) {
   enum { MANY = 140 };
   psdm_output *open[MANY];
@@ -116,7 +116,7 @@ TEST(discard_removes_what_is_open) {
   psdm_output_discard(); /* nothing is open */
   for (int i = 0; i < MANY; i++) open[i] = open_output(i % 2 ? "old.txt" : "fresh.txt");
   psdm_output_abort(&open[0]);
-  open[0] = open_output("fresh.txt"); /* in the place that came free */
+  open[0] = open_output("fresh.txt"); /* in the freed slot */
   assert_int_equal(files_in("."), MANY + 1);
   psdm_output_discard();
   assert_string_equal(content("old.txt"), "kept");
@@ -130,7 +130,7 @@ TEST(discard_removes_what_is_open) {
   remove("old.txt"), remove("fresh.txt");
 }
 
-TEST(two_writers_do_not_meet) {
+TEST(two_writers_do_not_interfere) {
   psdm_output *a = open_output("shared.txt"), *b = open_output("shared.txt");
   assert_string_not_equal(psdm_output_temporary(a), psdm_output_temporary(b));
   psdm_output_text(a, "a");
@@ -143,7 +143,7 @@ TEST(two_writers_do_not_meet) {
   remove("shared.txt");
 }
 
-TEST(large_texts_arrive_whole) {
+TEST(large_texts_are_complete) {
   enum { LINES = 40000 };
   psdm_output *output = open_output("large.txt");
   for (int i = 0; i < LINES; i++) {
@@ -207,7 +207,7 @@ static void expect_open_failure(const char *path, const char *why) {
   assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), expected);
 }
 
-TEST(paths_that_cannot_be_written) {
+TEST(unwritable_paths_are_refused) {
   char why[200];
   snprintf(why, sizeof why, "cannot be written: %s", strerror(ENOENT));
   expect_open_failure("no/such/file.txt", why);
@@ -224,7 +224,7 @@ TEST(paths_that_cannot_be_written) {
 TEST(a_folder_without_write_permission) {
   char why[200];
   if (geteuid() == 0) {
-    print_message("the superuser may write everywhere: nothing to see here\n");
+    print_message("the superuser may write everywhere: nothing to test\n");
     skip();
   }
   assert_int_equal(mkdir("locked", 0777), 0);
@@ -240,7 +240,7 @@ TEST(a_folder_without_write_permission) {
   remove("locked");
 }
 
-/* /dev/full takes nothing: written in place, for a device cannot be renamed onto */
+/* /dev/full rejects every write; it is written in place, as a device cannot be renamed onto */
 TEST(a_full_device) {
   if (access("/dev/full", W_OK)) skip();
   psdm_error error;
@@ -260,7 +260,7 @@ TEST(a_full_device) {
   commit(output);
 }
 
-/* a disk that fills while writing: the size limit of the process plays the disk */
+/* a disk that fills while writing, simulated by the process's file size limit */
 TEST(a_failed_write_keeps_the_old_file) {
   write_file("old.txt", "kept");
   struct rlimit before, small;
@@ -304,7 +304,7 @@ TEST(a_failed_rename_leaves_no_temporary) {
 
 static const char *skip_space(const char *c) { return c + strspn(c, " \t\r\n"); }
 
-/* each returns what follows, NULL when it is wrong */
+/* each returns the rest of the text, NULL for an error */
 static const char *check_value(const char *c, int depth);
 
 static const char *check_string(const char *c) {
@@ -389,7 +389,7 @@ TEST(the_checker_can_refuse) {
                                     "1e", "[1 2]",    "\"\xFF\"", "{} {}"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(is_json(good[i]));
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-    if (is_json(bad[i])) fail_msg("the checker lets %s pass", bad[i]);
+    if (is_json(bad[i])) fail_msg("the checker accepts %s", bad[i]);
 }
 
 TEST(json_nests) {
@@ -417,7 +417,7 @@ TEST(json_nests) {
   }
   psdm_json_close(o);
   psdm_json_close(o);
-  psdm_json_close(o); /* one too many does nothing */
+  psdm_json_close(o); /* one too many is ignored */
   commit(o);
   const char *text = content("a.json");
   if (!is_json(text)) fail_msg("not JSON: %s", text);
@@ -498,7 +498,7 @@ TEST(json_at_its_deepest) {
 }
 
 TEST_MAIN_IN(enter_folder, leave_folder, commit_renames, abort_leaves_nothing, discard_removes_what_is_open,
-             two_writers_do_not_meet, large_texts_arrive_whole, rights_are_kept, links_are_followed,
-             paths_that_cannot_be_written, a_folder_without_write_permission, a_full_device,
+             two_writers_do_not_interfere, large_texts_are_complete, rights_are_kept, links_are_followed,
+             unwritable_paths_are_refused, a_folder_without_write_permission, a_full_device,
              a_failed_write_keeps_the_old_file, a_failed_rename_leaves_no_temporary, the_checker_can_refuse, json_nests,
              json_escapes, json_numbers, json_at_its_deepest)

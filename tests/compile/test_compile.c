@@ -1,5 +1,4 @@
-/* Compiled code against the recursions; the cache and those who would misuse it; the graph where there is no
- * compiler. */
+/* Compiled code against the recursions; the cache and attempts to misuse it; the graph if there is no compiler. */
 #define _GNU_SOURCE /* mkdtemp, setenv, nftw */
 #include <fcntl.h>
 #include <ftw.h>
@@ -71,7 +70,7 @@ static void truth_free(truth *t) {
   free(t->scratch);
 }
 
-/* what a function is to give at a state; forward: the accelerations that the torques were made from */
+/* the expected values of a function at a state; forward: the accelerations from which the torques were made */
 static int expected(truth *t, psdm_function f, int s, double *out) {
   int n = psdm_robot_n(t->robot);
   psdm_function e;
@@ -86,7 +85,7 @@ static int expected(truth *t, psdm_function f, int s, double *out) {
   return psdm_eval_outputs(t->robot, e, &options);
 }
 
-/* accelerations are judged by the torques that they amount to, the potential from the first state on */
+/* accelerations are judged by their torques, the potential from the first state on */
 static double error_of(truth *t, psdm_function f, int s, const double *got, const double *first) {
   double want[ROOM], zero[2], scale, worst = 0, M[MOST * MOST];
   int n = psdm_robot_n(t->robot), count = expected(t, f, s, want);
@@ -190,7 +189,8 @@ static double check(truth *t, const psdm_compiled *c, const psdm_code *code, dou
 static const char *const ready_robots[] = {"two_link",      "fanuc_sr6ia", "kuka_kr6",   "kuka_lbr7", "puma560",
                                            "parallelogram", "hitachi_hpr", "two_branch", NULL};
 
-/* native and by the graph; the second time from the cache; all functions of small robots, whose code is soon built */
+/* native and by the graph; the second time from the cache; all functions of small robots, whose code compiles
+ * quickly */
 TEST(shipped) {
   const unsigned some = 1u << PSDM_F_INVERSE | 1u << PSDM_F_FORWARD | 1u << PSDM_F_ENERGY;
   for (int r = 0; ready_robots[r]; r++) {
@@ -275,7 +275,7 @@ TEST(side_by_side) {
   }
 }
 
-/* ---- compilers that are not there, fail, or lie ---- */
+/* ---- compilers that are missing, fail, or cheat ---- */
 
 static void write_text(const char *path, const char *text, mode_t mode) {
   FILE *file = fopen(path, "w");
@@ -332,7 +332,7 @@ TEST(bad_compilers) {
   psdm_robot_free(robot);
 }
 
-/* a compiler that keeps count of its runs; words behind its name reach it */
+/* a compiler that counts its runs; arguments after its name reach it */
 static void write_wrapper(const char *path, const char *count, const char *comment) {
   char text[512];
   snprintf(text, sizeof text, "#!/bin/sh\n# %s\n[ \"$1\" = -DEXTRA ] && printf x >> '%s'\nexec %s \"$@\"\n", comment,
@@ -364,7 +364,7 @@ TEST(runs_once) {
   psdm_robot_free(robot);
 }
 
-/* ---- a cache that others had their hands on ---- */
+/* ---- a cache that others changed ---- */
 
 typedef struct cached {
   psdm_robot *robot;
@@ -386,7 +386,7 @@ static void cached_free(cached *k) {
   psdm_robot_free(k->robot);
 }
 
-/* compiles, checks the numbers and what was said, and remembers the file */
+/* compiles, checks the numbers and the messages, and remembers the file */
 static void cached_compile(cached *k, bool from_cache, bool stored, const char *words) {
   psdm_compiled *c = compile(k->code, (psdm_compile_options){.cache = k->path, .flags = "-O1"});
   const psdm_compile_info *info = psdm_compiled_info(c);
@@ -430,7 +430,7 @@ TEST(hostile_folder) {
     assert_int_equal(chown(k.path, 12345, 12345), 0);
     cached_compile(&k, false, false, "belongs to another user");
   }
-  /* none at all */
+  /* no hash at all */
   k.path[0] = '\0';
   cached_compile(&k, false, false, "");
   cached_free(&k);
@@ -475,7 +475,7 @@ TEST(hostile_file) {
   cached_free(&k);
 }
 
-/* an object of another key under this key's name, whole and ours */
+/* an object of another key under this key's name, complete and ours */
 TEST(swapped_file) {
   cached k;
   char other[256];
@@ -547,7 +547,7 @@ TEST(odd_names) {
   }
 }
 
-/* ---- memory, and what is left behind ---- */
+/* ---- memory, and leftover files ---- */
 
 TEST(every_allocation_fails) {
   psdm_robot *robot = load_shipped("two_link");
@@ -565,7 +565,7 @@ TEST(every_allocation_fails) {
         psdm_compiled_free(c);
         assert_int_equal(count.live, 0);
         if (count.calls < n) break;
-        continue; /* a word of the compiler's did not fit: the graph served */
+        continue; /* an argument for the compiler did not fit in memory: the graph was used */
       }
       assert_int_equal(status, PSDM_E_MEMORY);
       assert_null(c);
@@ -579,11 +579,11 @@ TEST(every_allocation_fails) {
 static int seen;
 static int count_entry(const char *path, const struct stat *info, int kind, struct FTW *ftw) {
   (void)info, (void)kind, (void)ftw;
-  if (strstr(path, "/psdm-") || strstr(path, ".part-")) seen++, printf("left behind: %s\n", path);
+  if (strstr(path, "/psdm-") || strstr(path, ".part-")) seen++, printf("left over: %s\n", path);
   return 0;
 }
 
-TEST(nothing_left) {
+TEST(no_files_are_left) {
   nftw(folder, count_entry, 8, FTW_PHYS);
   assert_int_equal(seen, 0);
 }
@@ -609,4 +609,4 @@ static int tear_down(void **state) {
 }
 
 TEST_MAIN_IN(set_up, tear_down, shipped, variants, side_by_side, bad_compilers, runs_once, hostile_folder, hostile_file,
-             swapped_file, crowd, odd_names, every_allocation_fails, nothing_left)
+             swapped_file, crowd, odd_names, every_allocation_fails, no_files_are_left)

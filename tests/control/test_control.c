@@ -1,4 +1,4 @@
-/* Controllers: their algebra against plain formulas, their defaults, what they refuse, and computed torque in closed
+/* Controllers: their algebra against plain formulas, their defaults, their refusals, and computed torque in closed
  * loop. */
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ TEST(test_names) {
 
 /* ---- algebra ---- */
 
-/* every law of one line on random robots, from M, bias and gravity at the places where they belong */
+/* every one-line law on random robots, from M, bias and gravity at the right states */
 TEST(test_laws) {
   rng g = rng_start("laws");
   random_options random = {.n_min = 1, .n_max = 7, .coupled = true, .trees = true, .prismatic = true, .drives = true};
@@ -113,7 +113,7 @@ TEST(test_laws) {
   assert_true(worst < 1e-12); /* some hundred operations of rounding, relative to the largest torque */
 }
 
-/* springs at one joint of two: the motor stands where the spring bears the weight, and is what the law sees */
+/* springs at one joint of two: the motor rests where the spring bears the weight, and the law reads the motor */
 TEST(test_elastic) {
   psdm_robot *robot = parse_robot(
       "{gravity: [0, -9.81, 0], convention: dh, joints: [{a: 1.2, stiffness: 400}, {a: 1.1}],"
@@ -132,7 +132,7 @@ TEST(test_elastic) {
   assert_true(fabs(gravity[0]) > 10);
   assert_true(fabs(tau[0] - (300 * (0.3 + gravity[0] / 400 - 0.4) + 20 + gravity[0])) < 1e-11);
   assert_true(fabs(tau[1] - (200 * (-0.5 - 0.2) - 20 + gravity[1])) < 1e-11);
-  /* where the motor stands as it should, at rest, the torque is the weight */
+  /* with the motor at its target, at rest, the torque is the weight */
   theta[0] = 0.3 + gravity[0] / 400, theta[1] = -0.5, thetad[0] = thetad[1] = 0;
   assert_int_equal(psdm_control_torque(c, &in, NULL, tau, NULL), PSDM_OK);
   assert_true(max_difference(tau, gravity, 2) < 1e-11);
@@ -142,7 +142,7 @@ TEST(test_elastic) {
   psdm_robot_free(robot);
 }
 
-/* kp = w^2 and kd = 2 w times the mass where the reference begins, w = 20 unless given; a part may be given */
+/* kp = w^2 and kd = 2 w times the mass where the reference begins, w = 20 unless given; some may be given */
 TEST(test_default_gains) {
   rng g = rng_start("default gains");
   psdm_robot *robot = load_shipped("kuka_kr6");
@@ -173,7 +173,7 @@ TEST(test_default_gains) {
   psdm_robot_free(robot);
 }
 
-/* friction at the reference's velocity is added where it is asked for, and only there */
+/* friction at the reference's velocity is added only on request */
 TEST(test_friction) {
   psdm_robot *robot = parse_robot(
       "{gravity: [0, -9.81, 0], convention: dh, joints: [{a: 1, friction: {coulomb: 2, static: 3, stribeck: 0.1, "
@@ -235,7 +235,7 @@ TEST(test_table) {
 
 /* ---- closed loop ---- */
 
-/* x = (q; qd) after so many steps of Runge and Kutta under a controller that has no states */
+/* x = (q; qd) after this many Runge-Kutta steps with a stateless controller */
 static void run(const psdm_robot *robot, psdm_work *work, psdm_controller *c, double h, int steps, double *x) {
   int n = psdm_robot_n(robot);
   double k[4][2 * MOST], at[2 * MOST], tau[MOST];
@@ -287,7 +287,7 @@ TEST(test_computed_torque) {
   psdm_robot_free(robot);
 }
 
-/* PD + gravity comes to rest where it should, from afar */
+/* PD + gravity comes to rest at its target, from afar */
 TEST(test_regulation) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_work *work;
@@ -333,7 +333,7 @@ TEST(test_refusals) {
   assert_int_equal(psdm_control_new(PSDM_CONTROL_PD, robot, motion, NULL, NULL, &c, &error), PSDM_E_ARGUMENT);
   assert_string_equal(error.text, "the reference moves 3 joints, and the robot has 2");
   psdm_motion_free(motion);
-  /* no inertias: all that need them say which one is missing; PD with gains needs none */
+  /* no inertias: controllers that need them name the missing one; PD with gains needs none */
   assert_int_equal(psdm_robot_ready(unknown, &ready), PSDM_E_MISSING);
   for (int k = PSDM_CONTROL_PD; k < PSDM_CONTROL_KINDS; k++) {
     assert_int_equal(psdm_control_new((psdm_control_kind)k, unknown, NULL, NULL, NULL, &c, &error), PSDM_E_MISSING);
@@ -341,7 +341,7 @@ TEST(test_refusals) {
   }
   psdm_control_options gains = {.kp = good, .kd = good};
   c = controller(PSDM_CONTROL_PD, unknown, NULL, &gains);
-  /* numbers that are none */
+  /* NAN */
   double q[2] = {0.1, 0.2}, tau[2];
   psdm_control_input in = {.t = 0, .q = q, .qd = q};
   assert_int_equal(psdm_control_torque(c, &in, NULL, tau, NULL), PSDM_OK);
@@ -358,7 +358,7 @@ TEST(test_refusals) {
   psdm_robot_free(unknown);
 }
 
-/* every allocation fails once: no leak, and the sentence says so */
+/* every allocation fails once: no leak, and the message says so */
 TEST(test_memory) {
   rng g = rng_start("memory");
   psdm_robot *robots[] = {load_shipped("two_link"), load_shipped("parallelogram"), load_shipped("five_bar")};

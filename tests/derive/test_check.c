@@ -1,5 +1,5 @@
-/* The comparison of a model with the recursions: it finds the right model right and the wrong one wrong, with and
- * without inertias, stops when it is told to, and says why it could not be made. */
+/* The comparison of a model with the recursions: it accepts the right model and rejects the wrong one, with and without
+ * inertias, stops on request, and reports why it could not be made. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ TEST(test_right_and_wrong) {
   }
 }
 
-/* ten states tell that any one coefficient is wrong by a thousandth, for the robot's inertias or random ones */
+/* ten states show an error of a thousandth in any one coefficient, for the robot's inertias or random ones */
 TEST(test_every_coefficient) {
   for (int inertias = 0; inertias < 2; inertias++) {
     psdm_robot *robot = make("1", inertias);
@@ -106,7 +106,7 @@ static bool three_times(void *user, const char *doing, double share) {
   return *calls < 3;
 }
 
-TEST(test_stops_when_told) {
+TEST(test_stops_on_request) {
   psdm_robot *robot = make("1", true);
   psdm_model *model = derive(robot);
   int calls = 0;
@@ -121,7 +121,7 @@ TEST(test_stops_when_told) {
   psdm_robot_free(robot);
 }
 
-/* each allocation fails once: the status comes with its sentence, and nothing is kept */
+/* each allocation fails once: the status comes with its message, and nothing leaks */
 TEST(test_memory) {
   for (int inertias = 0; inertias < 2; inertias++) {
     psdm_robot *robot = make("1", inertias);
@@ -145,4 +145,4 @@ TEST(test_memory) {
   }
 }
 
-TEST_MAIN(test_right_and_wrong, test_every_coefficient, test_short_slides, test_stops_when_told, test_memory)
+TEST_MAIN(test_right_and_wrong, test_every_coefficient, test_short_slides, test_stops_on_request, test_memory)

@@ -160,7 +160,7 @@ TEST(test_random_robots) {
   assert_true(derived > 200);
 }
 
-/* a 4 mm offset: rows of rounding must not pass for directions (l was 23 once) */
+/* a 4 mm offset: rows of rounding error must not count as directions (l was 23 once) */
 TEST(test_small_offset) {
   psdm_robot *robot =
       parse_robot("{convention: dh, gravity: [-7.9795833236621068, 7.9424380404916981, 0.29585382066406218],"
@@ -286,7 +286,7 @@ TEST(test_full_parameters) {
     /* from the truth itself nothing moves */
     assert_int_equal(psdm_model_full(m, theta, pi, NULL, full, &error), PSDM_OK);
     assert_true(max_difference(full, pi, S) <= 1e-9 * max_absolute(pi, S));
-    /* a negative drive or inertia cannot be had */
+    /* a negative drive or inertia is impossible */
     for (int j = 0; j < l; j++) theta[j] = -fabs(theta[j]) - 1;
     assert_int_equal(psdm_model_full(m, theta, prior, NULL, full, &error), PSDM_E_SINGULAR);
     prior[0] = -1;
@@ -367,7 +367,7 @@ TEST(test_save_and_load) {
       "base_parameters: []}",
       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], "
       "base_parameters: [{name: b, formula: {b: 1}}]}",
-      /* sizes that do not go together */
+      /* inconsistent sizes */
       "{name: x, n: 1, p: 1, l: 1, links: 64, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], "
       "base_parameters: [{name: a, formula: {a: 1}}]}",
       "{name: x, n: 1, p: 1, l: 2, links: 0, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 1, 1]], "
@@ -396,7 +396,7 @@ static psdm_robot *arm_with(double length, double mass, double gravity) {
   return parse_robot(text);
 }
 
-/* a model is taken for its own robot whatever the inertias are, and for no other; an old file has no fingerprint */
+/* a model matches its own robot, whatever the inertias, and no other; an old file has no fingerprint */
 TEST(test_match) {
   static const struct {
     double length, mass, gravity;
@@ -422,7 +422,7 @@ TEST(test_match) {
   psdm_robot_free(larger);
 }
 
-/* whoever takes a model takes it for its own robot alone, and says both fingerprints */
+/* every function that takes a model and a robot refuses another robot and prints both fingerprints */
 TEST(test_all_takers_match) {
   psdm_robot *robot = arm_with(1, 1, -9.81), *other = arm_with(1.001, 1, -9.81);
   psdm_model *m = derive(robot, NULL, NULL);

@@ -1,5 +1,4 @@
-/* test_derive_shortage.c: memory runs out wherever a model is derived, reduced to base parameters, written, read,
- * completed. */
+/* test_derive_shortage.c: memory runs out at every place that derives, reduces, writes, reads or completes a model. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +37,7 @@ static const char mixed[] = "convention: dh\njoints:\n  - {name: A1, d: 0.2, alp
                             "{name: A2, a: 0.3, type: prismatic}\n  - {name: A3, a: 0.1, couple: {A1: 2}}\n"
                             "assume: [Ixz1 = 0, Iyy1 = Izz1]\n";
 
-TEST(models_that_are_derived) {
+TEST(derived_models) {
   static const char *const assume[] = {"Ixy1 = 0", "Ixx1 = Iyy1"};
   psdm_robot *two = load_shipped("two_link"), *odd = parse_robot(mixed), *bar = load_shipped("parallelogram");
   const wish wishes[] = {
@@ -118,7 +117,7 @@ static psdm_status try_full(const psdm_allocator *allocator, const void *what, p
   return psdm_model_full(p->model, theta, pi, allocator, pi, error);
 }
 
-TEST(models_that_are_used) {
+TEST(used_models) {
   char path[2][64];
   for (int k = 0; k < 2; k++)
     snprintf(path[k], sizeof path[k], "/tmp/psdm-shortage-%ld.%s", (long)getpid(), k ? "mat" : "json");
@@ -139,7 +138,7 @@ TEST(models_that_are_used) {
   psdm_robot_free(robot);
 }
 
-TEST(parameters_that_are_completed) {
+TEST(completed_parameters) {
   psdm_robot *robot =
       parse_robot("convention: dh\njoints:\n  - {name: A1, alpha: pi/2}\n  - {name: A2, a: 0.3}\nlinks:\n"
                   "  - {mass: 2, com: [0, 0.1, 0], inertia: {xx: 0.2, yy: 0.3, zz: 0.25}}\n  - {mass: 1, inertia: {xx: "
@@ -151,4 +150,4 @@ TEST(parameters_that_are_completed) {
   psdm_robot_free(robot);
 }
 
-TEST_MAIN(models_that_are_derived, models_that_are_used, parameters_that_are_completed)
+TEST_MAIN(derived_models, used_models, completed_parameters)

@@ -1,5 +1,4 @@
-/* test_experiment.c: the motor, gravity and friction experiments: limits on a fine grid, and what each promises by
- * itself. */
+/* test_experiment.c: the motor, gravity and friction experiments: limits on a fine grid, and the promises of each. */
 #include <stdio.h>
 
 #include "test_experiment_trial.h"
@@ -56,7 +55,7 @@ TEST(random_robots) {
 
 /* ---- motor ---- */
 
-/* the torque that the mass adds, by another way: gravity torques with it on the last link less those without */
+/* the torque that the mass adds, by another method: gravity torques with it on the last link minus those without */
 static double added_torque(const psdm_robot *bare, const psdm_robot *loaded, psdm_work *work, const double *q,
                            int joint) {
   double a[MOST], b[MOST];
@@ -85,7 +84,7 @@ TEST(sweeps_at_constant_speed) {
   open_trial(&t, robot, PSDM_STEP_MOTOR, 5);
   must_plan(&t);
   double x[3 * MOST], first[3 * MOST], last[3 * MOST], back[3 * MOST], worst = 0, worst_other = 0;
-  assert_int_equal(t.out.parts, 10); /* five joints see the mass, forth and back */
+  assert_int_equal(t.out.parts, 10); /* five joints feel the mass, there and back */
   for (int k = 0; k < t.out.parts; k++) {
     const psdm_excite_part *p = &t.out.part[k];
     assert_int_equal(p->joint, 1 + k / 2);
@@ -101,7 +100,7 @@ TEST(sweeps_at_constant_speed) {
       for (int i = 0; i < t.n; i++)
         if (i != p->joint) worst_other = fmax(worst_other, fabs(x[t.n + i]));
     }
-    /* nearly all of the range, and the same way back */
+    /* nearly all of the range, and the same path back */
     assert_true(fabs(last[p->joint] - first[p->joint]) > 0.97 * (t.upper[p->joint] - t.lower[p->joint]));
     if (k % 2) {
       psdm_motion_at(t.motion, t.out.part[k - 1].begin, 3, back);
@@ -160,17 +159,17 @@ static void expect_blind(const char *name, const double com[3], const int *blind
   psdm_robot_free(robot);
 }
 
-TEST(what_gravity_cannot_show) {
+TEST(joints_without_gravity_are_blind) {
   const double off[3] = {0.06, 0.02, 0.1}, on[3] = {0, 0, 0}, along[3] = {0, 0, 0.2};
   /* an upright arm's first joint; its last one too, where the mass lies on its axis */
   expect_blind("kuka_kr6", off, (const int[]){1, 0, 0, 0, 0, 0});
   expect_blind("kuka_kr6", on, (const int[]){1, 0, 0, 0, 0, 1});
   expect_blind("kuka_kr6", along, (const int[]){1, 0, 0, 0, 0, 1});
   expect_blind("kuka_lbr7", off, (const int[]){1, 0, 0, 0, 0, 0, 0});
-  /* on a wall every joint sees it */
+  /* on a wall every joint feels it */
   expect_blind("denso_vs6556g", off, (const int[]){0, 0, 0, 0, 0, 0});
   expect_blind("denso_vs6556g", on, (const int[]){0, 0, 0, 0, 0, 1});
-  /* a horizontal arm sees it at its slide alone */
+  /* a horizontal arm feels it only at its slide */
   expect_blind("fanuc_sr6ia", off, (const int[]){1, 1, 0, 1});
 }
 
@@ -213,10 +212,10 @@ TEST(there_and_back) {
     close_trial(&t);
     psdm_robot_free(robot);
   }
-  printf("there and back: q, qd, qdd differ by %.2g, %.2g, %.2g; the least share of a range that is seen is %.3f\n",
+  printf("there and back: q, qd, qdd differ by %.2g, %.2g, %.2g; the least share of a range that is covered is %.3f\n",
          worst[0], worst[1], worst[2], least);
-  /* rounding of times of 120 s at 0.4 rad/s, and of quintics over 0.4 s; where a slot begins the acceleration has a
-   * kink of up to 8 * 3 v / h^2 */
+  /* rounding of times of 120 s at 0.4 rad/s, and of quintics over 0.4 s; at the beginning of a slot the acceleration
+   * has a kink of up to 8 * 3 v / h^2 */
   double late = 2.2e-16 * 120;
   assert_true(worst[0] < 4 * late && worst[1] < 20 * late && worst[2] < 200 * late && least > 0.97);
 }
@@ -378,5 +377,5 @@ TEST(memory_runs_out) {
   psdm_robot_free(robot);
 }
 
-TEST_MAIN(limits_hold, random_robots, sweeps_at_constant_speed, poses_show_the_mass, what_gravity_cannot_show,
+TEST_MAIN(limits_hold, random_robots, sweeps_at_constant_speed, poses_show_the_mass, joints_without_gravity_are_blind,
           there_and_back, one_joint_at_a_time, given_times, refusals, memory_runs_out)

@@ -43,7 +43,7 @@ TEST(by_hand) {
   psdm_graph_free(g);
 }
 
-/* functions that friction is made of */
+/* the functions used for friction */
 TEST(friction_functions) {
   psdm_graph *g;
   const int inputs[1] = {0};
@@ -63,7 +63,7 @@ TEST(friction_functions) {
         fail_msg("function %d at %g: %.12g, differences %.12g", k, at, exact, difference);
     }
   }
-  /* where there is no slope, or an infinite one, it counts as zero */
+  /* a missing or infinite slope counts as zero */
   const double zero = 0, edge[2] = {2. / 3, -2. / 3};
   for (int k = 3; k < 7; k++) {
     psdm_ref d;

@@ -1,4 +1,4 @@
-/* What the constructors fold and share, what factoring makes of known expressions, what memory failures do. */
+/* Folding and sharing by the constructors, factoring of known expressions, memory failures. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,7 +80,7 @@ TEST(test_functions) {
   psdm_graph_free(g);
 }
 
-/* functions that friction is made of: signs, folding, what they are worth */
+/* the functions used for friction: signs, folding, values */
 TEST(test_friction_functions) {
   fixture f = start();
   psdm_graph *g = f.g;
@@ -146,7 +146,7 @@ TEST(test_sharing) {
   psdm_graph_free(g);
 }
 
-TEST(test_nothing_passes_on) {
+TEST(test_missing_references_give_missing_results) {
   fixture f = start();
   psdm_ref none = PSDM_REF_NONE;
   assert_int_equal(psdm_graph_add(f.g, f.x, none), none);
@@ -192,7 +192,7 @@ TEST(test_common_factors) {
   expect_factored(g, out, 1, 1, 2);
   out[0] = A(M(M(f.a, f.b), f.c), M(M(f.a, f.d), f.b));
   expect_factored(g, out, 1, 2, 1);
-  /* a product that is wanted by itself stays */
+  /* a product that is an output itself stays */
   out[0] = A(M(f.a, f.b), M(f.a, f.c));
   out[1] = M(f.a, f.b);
   expect_factored(g, out, 2, 2, 1);
@@ -227,7 +227,7 @@ TEST(test_shared_pairs) {
   out[0] = M(f.a, M(f.b, f.c));
   out[1] = M(f.a, M(f.b, f.d));
   expect_factored(g, out, 2, 3, 0);
-  /* the pair is there already as a sum of its own */
+  /* the pair exists already as a sum */
   out[0] = A(f.x, f.y);
   out[1] = A(A(f.x, f.z), f.y);
   out[2] = A(A(f.y, f.w), f.x);
@@ -242,7 +242,7 @@ TEST(test_squares) {
   fixture f = start();
   psdm_graph *g = f.g;
   psdm_ref out[2];
-  /* an addition for a product is no saving by itself */
+  /* trading a product for an addition does not save anything alone */
   out[0] = S(M(f.x, f.x), M(f.y, f.y));
   expect_factored(g, out, 1, 2, 1);
   out[1] = A(f.x, f.y);
@@ -253,7 +253,7 @@ TEST(test_squares) {
   psdm_graph_free(g);
 }
 
-/* a c is wanted by itself, but b + c is there: a b + a c = a (b + c) */
+/* a c is an output itself, but b + c exists: a b + a c = a (b + c) */
 TEST(test_beside) {
   fixture f = start();
   psdm_graph *g = f.g;
@@ -356,6 +356,6 @@ TEST(test_memory) {
   printf("memory: %ld allocations, each failed once\n", calls);
 }
 
-TEST_MAIN(test_folding, test_functions, test_friction_functions, test_sharing, test_nothing_passes_on,
-          test_common_factors, test_constant_factors, test_shared_pairs, test_squares, test_beside, test_document,
-          test_balance, test_memory)
+TEST_MAIN(test_folding, test_functions, test_friction_functions, test_sharing,
+          test_missing_references_give_missing_results, test_common_factors, test_constant_factors, test_shared_pairs,
+          test_squares, test_beside, test_document, test_balance, test_memory)

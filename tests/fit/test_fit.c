@@ -45,7 +45,7 @@ static double *stack(const problem *p, const double *sigma, int *W) {
   return A;
 }
 
-/* columns to unit length; length: what they had */
+/* columns to unit length; length: their lengths before */
 static void scale(long rows, int columns, double *A, double *length) {
   for (int k = 0; k < columns; k++) {
     length[k] = 0;
@@ -149,7 +149,7 @@ static void expect_pseudo_inverse(const problem *p, const double *sigma, const d
   free(A);
 }
 
-/* columns that are zero, equal or sums of others: the rank is told, and the answer is the least one in scaled
+/* columns that are zero, equal or sums of others: the rank is reported, and the answer is the least-norm one in scaled
  * columns */
 TEST(test_deficient) {
   rng g = rng_start("fit deficient");
@@ -174,7 +174,7 @@ TEST(test_deficient) {
     assert_int_equal(fit.rank, rank);
     lost += base + p.own - rank;
     worst = fmax(worst, difference(&p, x, y));
-    /* doubt of what is seen alone; total least squares has the same, and leaves as little */
+    /* uncertainty of the observable part alone; total least squares has the same, and as small a residual */
     double sigma[JOINTS_MOST], *covariance = scratch_of((size_t)((base + p.own) * (base + p.own)));
     for (int j = 0; j < p.rows.n; j++) sigma[j] = rng_uniform(&g, 0.3, 3);
     const psdmp_fit_options weighted = {.sigma = trial % 2 ? sigma : NULL};
@@ -225,7 +225,7 @@ TEST(test_total) {
   assert_true(worst < 1e-9 && apart > 1e-4);
 }
 
-/* a column that the data do not see gets nothing from total least squares either */
+/* total least squares gives nothing to an unobservable column either */
 TEST(test_total_deficient) {
   rng g = rng_start("fit total deficient");
   for (int trial = 0; trial < 10; trial++) {
@@ -283,7 +283,7 @@ TEST(test_covariance) {
   assert_true(worst < 1e-10);
 }
 
-/* joints of very different noise: weights found by themselves, from the residuals */
+/* joints of very different noise: the fit finds the weights from the residuals */
 TEST(test_reweighting) {
   rng g = rng_start("fit reweighting");
   enum { n = 3, base = 6, own = 2, each = 4000 };
@@ -305,10 +305,10 @@ TEST(test_reweighting) {
                      PSDM_OK);
     psdmp_fit_sigma(&p.rows, cost, sigma);
   }
-  /* a standard deviation from 4000 samples is known to 1.1 %, one from 0.01's joint is what makes theta exact */
+  /* a standard deviation from 4000 samples is known to 1.1 %; the joint with 0.01 makes theta exact */
   for (int j = 0; j < n; j++) assert_true(fabs(sigma[j] / noise[j] - 1) < 0.06);
   for (int k = 0; k < base; k++) assert_true(fabs(x[k] - 1) < 0.002);
-  /* nothing left over is no weight without bounds */
+  /* a zero residual does not give an unbounded weight */
   const double none[n] = {0};
   psdmp_fit_sigma(&p.rows, none, sigma);
   for (int j = 0; j < n; j++) assert_true(sigma[j] > 0 && sigma[j] < 1e-7);
@@ -337,7 +337,7 @@ TEST(test_refusals) {
   problem_free(&p);
 }
 
-/* everything zero is no error: nothing is seen, and nothing is claimed */
+/* all zeros is not an error: nothing is observable, and nothing is claimed */
 TEST(test_empty) {
   const int extras[2] = {1, 2};
   problem p;
@@ -350,8 +350,8 @@ TEST(test_empty) {
   problem_free(&p);
 }
 
-/* noise of each joint: its squares over rows less what was fitted, of the shared parameters as many as its rows are
- * of all; never below a billionth of its torque */
+/* noise of each joint: its squares over its rows minus fitted parameters, with its share of the shared ones by rows;
+ * never below a billionth of its torque */
 TEST(test_sigma) {
   rng g = rng_start("fit sigma");
   for (int trial = 0; trial < 20; trial++) {

@@ -1,5 +1,5 @@
-/* Fits with a prior: the surrogate against its plain rows, the consistent one against its own equations and against
- * a solver of another kind. */
+/* Fits with a prior: the surrogate against its plain rows, the consistent one against its own equations and against a
+ * different solver. */
 #include <complex.h>
 #include <lapacke.h>
 #include <time.h>
@@ -72,7 +72,7 @@ static double weighted_cost(const case_of *c, const answer *a) {
   return sum;
 }
 
-/* what must hold of every answer: theta is pi's, the cost is that of all rows */
+/* properties of every answer: theta follows from pi, the cost is that of all rows */
 static void check_answer(const case_of *c, const answer *a) {
   const psdmp_fit_rows *r = &c->p.rows;
   for (int i = 0; i < r->base; i++) {
@@ -228,7 +228,7 @@ static double complex log_det(const double complex pi[10]) {
   return sum;
 }
 
-/* what is not data, at x = (pi, phi) */
+/* the part without data, at x = (pi, phi) */
 static double complex held(const case_of *c, double mu, const double *length, const double complex *x) {
   const psdmp_fit_options *o = &c->options;
   int S = c->p.rows.standard, links = c->p.rows.links;
@@ -308,7 +308,7 @@ TEST(test_equations) {
   assert_true(worst < 1e-6);
 }
 
-/* ---- consistent: its way ---- */
+/* ---- consistent: its path ---- */
 
 typedef struct walk {
   case_of *c;
@@ -316,7 +316,7 @@ typedef struct walk {
   int steps, whole, short_of_walls;
 } walk;
 
-/* how f at one mu changes along d at x; the pull is never weaker than mu on the way */
+/* how f at one mu changes along d at x; the pull is never weaker than mu on the path */
 static double slope_along(const walk *w, double mu, const double *at, const double *d) {
   case_of c = *w->c;
   int S = c.p.rows.standard, M = S + c.p.own;
@@ -348,8 +348,8 @@ static bool near_wall(const case_of *c, const double *from, const double *d) {
   return false;
 }
 
-/* each step goes down, and as far as f falls along it: a thousandth of its length, or a hundredth of the way to a
- * wall */
+/* each step goes down, and as far as f falls along it, to a thousandth of its length or a hundredth of the distance to
+ * a wall */
 static void walk_on(void *user, const double *pi, const double *phi, double mu) {
   walk *w = user;
   int S = w->c->p.rows.standard, M = S + w->c->p.own;
@@ -372,7 +372,7 @@ static void walk_on(void *user, const double *pi, const double *phi, double mu) 
   w->mu = mu;
 }
 
-TEST(test_way) {
+TEST(test_path) {
   rng g = rng_start("fit way");
   int whole = 0, walls = 0;
   for (int trial = 0; trial < 6; trial++) {
@@ -526,7 +526,7 @@ static double other_descend(const other *o, double *u) {
       for (int i = 0; i < M; i++)
         for (int k = 0; k < M; k++)
           H[i * M + k] += (1 + yHy / sy) * t * t * d[i] * d[k] / sy - t * (Hy[i] * d[k] + d[i] * Hy[k]) / sy;
-    fresh = step % 1500 == 1499; /* now and then anew */
+    fresh = step % 1500 == 1499; /* restarted now and then */
     still = f - fn < 1e-9 * (1 + fabs(f)) ? still + 1 : 0;
     f = fn;
     memcpy(u, next, sizeof *u * (size_t)M);
@@ -569,7 +569,7 @@ TEST(test_other_solver) {
     c.options.lambda = trial < 2 ? 1 : 5;
     other_new(&o, &c);
     assert_int_equal(estimate(psdmp_fit_consistent, &c, NULL, &a), PSDM_OK);
-    /* ours in its terms: no barrier */
+    /* our answer in its terms: no barrier */
     double ours = 0.5 * weighted_cost(&c, &a) + c.options.lambda * psdmp_fit_divergence(c.p.rows.links, c.prior, a.pi),
            best = INFINITY, cost = 0;
     for (int start = 0; start < 3; start++) {
@@ -598,9 +598,9 @@ TEST(test_other_solver) {
   assert_true(worst < 1e-4 && worst_cost < 1e-4);
 }
 
-/* ---- consistent: what it is for ---- */
+/* ---- consistent: its purpose ---- */
 
-/* no noise, a robot that can exist: theta comes back */
+/* no noise, a robot that can exist: theta is recovered */
 TEST(test_recovery) {
   rng g = rng_start("fit recovery");
   double worst = 0;
@@ -623,7 +623,7 @@ TEST(test_recovery) {
   assert_true(worst < 1e-4); /* the pull of a tenth of a nat against a noise of 1e-3 */
 }
 
-/* data of bodies that cannot exist: the answer can, and fits no worse than the prior */
+/* data of bodies that cannot exist: the answer can exist, and fits no worse than the prior */
 TEST(test_impossible) {
   rng g = rng_start("fit impossible");
   for (int trial = 0; arms[trial]; trial++) {
@@ -687,7 +687,7 @@ TEST(test_start) {
   problem_free(&c.p);
 }
 
-/* friction that pushes and a drive that floats: held at zero, not below */
+/* friction that pushes and a negative drive inertia: held at zero, not below */
 TEST(test_signs) {
   rng g = rng_start("fit signs");
   case_of c;
@@ -711,7 +711,7 @@ TEST(test_signs) {
   problem_free(&c.p);
 }
 
-/* the same column twice, and one of zeros: the ridge shares, nothing explodes */
+/* the same column twice, and one of zeros: the ridge splits the value, nothing diverges */
 TEST(test_collinear) {
   rng g = rng_start("fit collinear");
   case_of c;
@@ -823,6 +823,6 @@ TEST(test_refusals) {
   problem_free(&c.p);
 }
 
-TEST_MAIN(test_pseudo_inertia, test_surrogate, test_equations, test_way, test_other_solver, test_recovery,
+TEST_MAIN(test_pseudo_inertia, test_surrogate, test_equations, test_path, test_other_solver, test_recovery,
           test_impossible, test_pull, test_start, test_signs, test_collinear, test_covariance, test_seven_joints,
           test_refusals)

@@ -7,7 +7,7 @@
 #include "psdm/csv.h"
 #include "source.h"
 
-/* what a reading came to */
+/* the outcome of a reading */
 typedef struct outcome {
   psdm_status status;
   psdm_error error;
@@ -20,7 +20,7 @@ static void check(int holds) {
   if (!holds) abort();
 }
 
-/* the line buffer of a megabyte is kept from run to run: mapping it anew would take nine tenths of the time */
+/* the line buffer of a megabyte is kept from run to run: mapping it again would take nine tenths of the time */
 static void *line_buffer;
 
 static void *allocate(void *user, size_t bytes) {

@@ -1,5 +1,5 @@
-/* fuzz_log.c: any bytes as a log, by name and by number, whole and in small pieces: the same rows and the same
- * counts, and every row is a row. */
+/* fuzz_log.c: any bytes as a log, by name and by number, whole and in small pieces: the same rows and the same counts,
+ * and every row is finite. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "log/log_priv.h"
 #include "source.h"
 
-/* what a reading came to */
+/* the outcome of a reading */
 typedef struct outcome {
   psdm_status status;
   psdm_error error;
@@ -20,7 +20,7 @@ static void check(int holds) {
   if (!holds) abort();
 }
 
-/* large blocks are kept from run to run: mapping them anew would take most of the time */
+/* large blocks are kept from run to run: mapping them again would take most of the time */
 enum { KEPT = 16, LARGE = 64 * 1024 };
 static struct {
   void *memory;

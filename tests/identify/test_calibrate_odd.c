@@ -1,9 +1,9 @@
-/* test_calibrate_odd.c: logs that have little to say, refusals, calibrations that are stopped or run out of memory. */
+/* test_calibrate_odd.c: logs with little information, refusals, calibrations that are stopped or run out of memory. */
 #include "test_calibrate_log.h"
 
 #include "psdm/calibrate.h"
 
-/* ---- logs that have little to say ---- */
+/* ---- logs with little information ---- */
 
 TEST(a_joint_that_never_moves) {
   rng g = rng_start("a_joint_that_never_moves");
@@ -37,7 +37,7 @@ TEST(a_joint_that_never_moves) {
   unlink(path);
 }
 
-/* every outcome is an answer of finite numbers, or a sentence */
+/* every outcome is an answer of finite numbers or an error message */
 static psdm_status any_outcome(const psdm_robot *robot, const psdm_calibrate_options *o, char sentence[512]) {
   psdm_calibration *c = NULL;
   psdm_error error = {0};
@@ -71,7 +71,7 @@ TEST(short_logs) {
                                   .holdout_every = 2};
       answers += any_outcome(robot, &o, sentence) == PSDM_OK;
     }
-  print_message("%d of 36 short logs are answered; last refusal: %s\n", answers, sentence);
+  print_message("%d of 36 short logs were calibrated; last refusal: %s\n", answers, sentence);
   assert_true(answers > 3 && answers < 36);
   /* a log of two samples a second is not filtered */
   truth slow = {.robot = robot, .rows = 400, .dt = 0.5, .viscous = 2, .rates = true, .accelerations = true};
@@ -126,7 +126,7 @@ TEST(short_segments) {
   unlink(second);
 }
 
-/* torques that are frozen from the first row to the last while joints move: nothing is left to fit */
+/* torques frozen in all rows while joints move: no row is left to fit */
 TEST(all_rows_bad) {
   rng g = rng_start("all_rows_bad");
   char path[64], sentence[512];
@@ -244,7 +244,7 @@ TEST(stops_anywhere) {
     most = fmax(most, c->heldout[PSDM_FIT_ALL].global_rel);
     psdm_calibration_free(c);
   }
-  print_message("%ld questions; held out %.3g to the end, at worst %.3g when stopped\n", calls, best, most);
+  print_message("%ld calls; held out %.3g to the end, at worst %.3g when stopped\n", calls, best, most);
   assert_true(most < 0.5 && sentence[0]);
   psdm_robot_free(robot);
   unlink(path);
@@ -273,7 +273,7 @@ TEST(memory_runs_out) {
     if (done) assert_int_equal(status, PSDM_OK);
     else if (status) assert_int_equal(status, PSDM_E_MEMORY), failures++;
     psdm_calibration_free(c);
-    if (memory.live != 0) fail_msg("%ld allocations are left after failure %ld", memory.live, fail_at);
+    if (memory.live != 0) fail_msg("%ld allocations leak after failure %ld", memory.live, fail_at);
     if (done) break;
   }
   print_message("%ld failures\n", failures);

@@ -1,5 +1,5 @@
-/* test_estimate_rows.c: what a row becomes in each estimator, number by number; the doubt over blocks of time, and
- * without each of them, against plain formulas. */
+/* test_estimate_rows.c: the rows of each estimator, number by number; the uncertainty over blocks of time, and without
+ * each of them, against plain formulas. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void drop(scene *s) {
   free(s->to.numbers);
 }
 
-/* a drive's only row that waits, or none */
+/* a drive's only waiting row, or none */
 static const double *waiting(const scene *s, int drive, bool any) {
   assert_int_equal(s->to.blocks.waiting[drive], any);
   assert_true(!any || s->to.blocks.block[drive] == 7);
@@ -57,7 +57,7 @@ static void same(const double *is, const double *should, int count) {
 
 TEST(auxiliary_rows) {
   rng g = rng_start("auxiliary rows");
-  for (int left = -1; left < N; left++) { /* a drive whose row does not count */
+  for (int left = -1; left < N; left++) { /* a drive whose row is not used */
     scene s;
     make(&s, PSDMP_IDENTIFY_PASS_DIDIM, &g);
     assert_true(s.pass.equations == N && s.pass.width[0] == L + OWN0 + 1 && s.pass.width[1] == L + OWN1 + 1);
@@ -140,8 +140,8 @@ TEST(robust_rows) {
     }
 }
 
-/* a drive of as many columns as there may be, its arrays with nothing behind them: the bin of each residual, and
- * weights at the very limits of their stages */
+/* a drive with the largest number of columns, its arrays at the end of their memory: the bin of each residual, and
+ * weights at the limits of their stages */
 TEST(robust_edges) {
   static const struct {
     double u;
@@ -198,7 +198,7 @@ TEST(robust_edges) {
     for (int c = 0; c < 2 + MOST; c++)
       assert_true(fabs(equation[c] - root * (c == 0 ? 0.5 : c <= MOST ? c : tau)) < 1e-14 * (1 + MOST));
   }
-  /* the other kinds copy as many */
+  /* the other kinds copy the same number */
   double *tau_alone = fenced_new(sizeof *tau_alone);
   *tau_alone = 3;
   for (int kind = PSDMP_IDENTIFY_PASS_DIDIM; kind <= PSDMP_IDENTIFY_PASS_IV; kind++) {
@@ -296,7 +296,7 @@ TEST(doubt) {
     psdmp_identify_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
     psdmp_linalg_blocks b;
     assert_true(psdmp_linalg_blocks_new(NULL, N, width, PSDMP_IDENTIFY_BLOCKS, &b));
-    for (int round = 0; round < 2; round++) { /* cleared, they begin anew */
+    for (int round = 0; round < 2; round++) { /* after clearing they start again */
       psdmp_linalg_blocks_clear(&b);
       fill(&g, &b, sigma, &all);
     }
@@ -353,7 +353,7 @@ TEST(change) {
               psdmp_identify_estimate_change(3, x, x, classical) == 0);
 }
 
-/* no block, and one alone: nothing can be left out */
+/* no block and a single block: nothing can be left out */
 TEST(few_blocks) {
   const double sigma[N] = {0.5, 2};
   const int width[N] = {L + OWN0 + 1, L + OWN1 + 1};
@@ -377,8 +377,8 @@ TEST(few_blocks) {
   }
 }
 
-/* more drives than two, each with a column of its own, and no noise: what torques were made of is found, also
- * without each fold */
+/* more drives than two, each with a column of its own, and no noise: the true parameters are found, also without each
+ * fold */
 TEST(eight_drives) {
   enum { EIGHT = 8, BASE = 2, ALL = BASE + EIGHT };
   rng g = rng_start("eight drives");
@@ -408,7 +408,7 @@ TEST(eight_drives) {
   psdmp_linalg_blocks_free(&b);
 }
 
-/* rows wait until there are 256, or one of another block comes */
+/* rows wait until there are 256, or one of another block arrives */
 TEST(waiting_rows) {
   const int width = 2;
   psdmp_linalg_blocks b;
@@ -425,7 +425,7 @@ TEST(waiting_rows) {
   psdmp_linalg_blocks_free(&b);
 }
 
-/* equations of other widths, one of them wider than rows are waited for: all their rows together, and of some
+/* equations of other widths, one of them wider than the number of waiting rows: all their rows together, and of some
  * blocks; emptied, they are empty */
 TEST(wide_blocks) {
   enum { WIDE = 270, EQUATIONS = 3 };
@@ -458,7 +458,7 @@ TEST(wide_blocks) {
     assert_true(psdmp_linalg_blocks_stack(&b, i, 0, R) == 0);
     for (int k = 0; k < width[i] * width[i]; k++) assert_true(R[k] == 0);
   }
-  psdmp_linalg_blocks_row(&b, 1, 7)[0] = 5; /* a row that waits is forgotten too */
+  psdmp_linalg_blocks_row(&b, 1, 7)[0] = 5; /* a waiting row is forgotten too */
   psdmp_linalg_blocks_clear(&b);
   psdmp_linalg_blocks_flush(&b);
   for (int k = 0; k < EQUATIONS * PSDMP_IDENTIFY_BLOCKS; k++) {
@@ -471,7 +471,7 @@ TEST(wide_blocks) {
   fenced_free(R);
 }
 
-/* nothing is left when memory runs out */
+/* nothing leaks when memory runs out */
 TEST(memory) {
   const int width[N] = {300, 40};
   for (long n = 1;; n++) {

@@ -51,6 +51,23 @@ static inline void refuses(psdm_job *job, psdm_status status, const char *text) 
   psdm_job_free(job);
 }
 
+/* what a host was told, as lines "EVENT text" */
+typedef struct told {
+  char text[4096];
+} told;
+
+static inline void hear(void *user, psdm_job_event event, const char *text) {
+  told *t = user;
+  size_t used = strlen(t->text);
+  snprintf(t->text + used, sizeof t->text - used, "%d %s\n", (int)event, text);
+}
+
+static inline bool was_told(const told *t, psdm_job_event event, const char *text) {
+  char line[512];
+  snprintf(line, sizeof line, "%d %s\n", (int)event, text);
+  return strstr(t->text, line) != NULL;
+}
+
 /* the result as JSON is the document's */
 static inline void writes_its_document(const psdm_job *job) {
   psdm_output *one, *other;

@@ -7,17 +7,6 @@
 #define JOB_ROBOT "kuka_kr6"
 #include "jobs.h"
 
-/* what a host was told, as lines "EVENT text" */
-typedef struct told {
-  char text[4096];
-} told;
-
-static void hear(void *user, psdm_job_event event, const char *text) {
-  told *t = user;
-  size_t used = strlen(t->text);
-  snprintf(t->text + used, sizeof t->text - used, "%d %s\n", (int)event, text);
-}
-
 /* links are where psdm_pose has them, at the position asked for */
 TEST(inspect_places_joints) {
   double q[6] = {0.1, -1.2, 0.7, 0.3, 0.2, -0.5}, pose[12];

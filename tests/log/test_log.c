@@ -1,5 +1,5 @@
-/* test_log.c: logs as text: names, numbers, separators, clocks, sides; what is refused, and what is left out and
- * told. */
+/* test_log.c: logs as text: names, numbers, separators, clocks, sides; refusals, and rows that are omitted and
+ * reported. */
 #define _GNU_SOURCE /* mkdtemp */
 #include <errno.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 
 static const char TWO_JOINTS[] = "convention: dh\njoints: [{a: 1}, {a: 1}]\n";
 
-/* everything that a log gives */
+/* everything read from a log */
 enum { MOST_ROWS = 64, MOST_N = 6 };
 typedef struct reading {
   psdm_status status;
@@ -24,7 +24,7 @@ typedef struct reading {
   int segment[MOST_ROWS];
   long line[MOST_ROWS];
   long faults[PSDM_FAULTS];
-  char told[PSDM_FAULTS][200]; /* the first of each */
+  char reported[PSDM_FAULTS][200]; /* the first of each */
   double interval;
 } reading;
 
@@ -52,7 +52,7 @@ static void take_rows(psdm_log *log, int n, long most, reading *r) {
     const char *first = psdm_log_fault(log, f, 0, NULL);
     r->faults[f] = psdm_log_faults(log, f);
     assert_int_equal(first != NULL, r->faults[f] > 0);
-    snprintf(r->told[f], sizeof r->told[f], "%s", first ? first : "");
+    snprintf(r->reported[f], sizeof r->reported[f], "%s", first ? first : "");
   }
 }
 
@@ -76,10 +76,10 @@ static reading read_two(const char *text, const psdm_log_options *options) {
   return read_log(TWO_JOINTS, text, strlen(text), 4096, options);
 }
 
-/* ---- what is read ---- */
+/* ---- accepted text ---- */
 
-/* the same three rows in many dresses */
-TEST(dresses) {
+/* the same three rows in many notations */
+TEST(notations) {
   const struct {
     const char *text, *columns;
   } cases[] = {
@@ -103,7 +103,7 @@ TEST(dresses) {
       reading r = read_log(TWO_JOINTS, cases[i].text, strlen(cases[i].text), piece, &options);
       if (r.status) fail_msg("case %zu: %s", i, r.sentence);
       for (int f = 0; f < PSDM_FAULTS; f++)
-        if (r.faults[f]) fail_msg("case %zu: %s", i, r.told[f]);
+        if (r.faults[f]) fail_msg("case %zu: %s", i, r.reported[f]);
       assert_int_equal(r.rows, 3);
       assert_true(r.interval == 0.5);
       for (int k = 0; k < 3; k++) {
@@ -118,7 +118,7 @@ TEST(rate_instead_of_a_clock) {
   reading r = read_two("q1,q2,tau1,tau2\n1,2,3,4\nx,2,3,4\n1,2,3,4\n1,2,3,4\n", &options);
   assert_int_equal(r.status, PSDM_OK);
   assert_int_equal(r.rows, 3);
-  assert_true(r.t[0] == 0 && r.t[1] == 0.02 && r.t[2] == 0.03); /* a row that is left out leaves a hole in time */
+  assert_true(r.t[0] == 0 && r.t[1] == 0.02 && r.t[2] == 0.03); /* an omitted row leaves a gap in time */
   assert_int_equal(r.faults[PSDM_FAULT_GARBAGE], 1);
 }
 
@@ -164,7 +164,7 @@ TEST(currents) {
   assert_string_equal(r.sentence, "log.csv: currents need a torque_constant of joint 'joint1'");
 }
 
-/* currents that stay currents: no torque constant is needed, no transmission mixes them, and signs are kept */
+/* currents kept as currents: no torque constant is needed, no transmission mixes them, and signs are kept */
 TEST(currents_as_they_are) {
   const char *text = "t,q1,q2,i1,i2\n0,1,2,3,4\n1,1.5,2,3,5\n",
              *torques = "t,q1,q2,tau1,tau2\n0,1,2,3,4\n1,1.5,2,3,5\n";
@@ -245,7 +245,7 @@ TEST(joint_torques_undo_motor_torques) {
   psdm_robot_free(plain);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 TEST(refusals) {
   const struct {
@@ -342,7 +342,7 @@ TEST(files) {
   psdm_robot_free(robot);
 }
 
-/* ---- what is left out, and told ---- */
+/* ---- omitted rows, reported ---- */
 
 TEST(each_fault_where_it_stands) {
 #define TEXT(literal) literal, sizeof literal - 1
@@ -353,7 +353,7 @@ TEST(each_fault_where_it_stands) {
     psdm_fault fault;
     long rows;
     int segments;
-    const char *told;
+    const char *reported;
   } cases[] = {
       {TEXT(HEAD "3,1,2,abc,4\n4,1,2,3,4\n"), PSDM_FAULT_GARBAGE, 4, 1, "line 5: field 4 is 'abc'"},
       {TEXT(HEAD "3,1,2,\x1B[2J,4\n4,1,2,3,4\n"), PSDM_FAULT_GARBAGE, 4, 1, "line 5: field 4 is '\\x1b[2J'"},
@@ -384,10 +384,10 @@ TEST(each_fault_where_it_stands) {
     for (size_t piece = 1; piece < 8; piece += 3) {
       reading r = read_log(TWO_JOINTS, cases[i].text, cases[i].length, piece, NULL);
       if (r.status) fail_msg("case %zu: %s", i, r.sentence);
-      assert_string_equal(r.told[cases[i].fault], cases[i].told);
+      assert_string_equal(r.reported[cases[i].fault], cases[i].reported);
       assert_int_equal(r.rows, cases[i].rows);
       assert_int_equal(r.segment[r.rows - 1], cases[i].segments - 1);
-      for (int f = 0; f < PSDM_FAULTS; f++) /* a row that is missing makes an interval of two */
+      for (int f = 0; f < PSDM_FAULTS; f++) /* a missing row doubles the interval */
         if (f != (int)cases[i].fault && f != PSDM_FAULT_JITTER) assert_int_equal(r.faults[f], 0);
       for (long k = 0; k < r.rows; k++) assert_true(r.q[k][0] == 1 && r.tau[k][1] == 4);
     }
@@ -405,7 +405,7 @@ TEST(a_long_line_is_survived) {
   assert_int_equal(r.status, PSDM_OK);
   assert_int_equal(r.rows, 2);
   assert_int_equal(r.line[1], 4);
-  assert_string_equal(r.told[PSDM_FAULT_GARBAGE], "line 3: longer than 1048576 bytes");
+  assert_string_equal(r.reported[PSDM_FAULT_GARBAGE], "line 3: longer than 1048576 bytes");
   free(text);
 }
 
@@ -473,7 +473,7 @@ TEST(allocation_failures) {
     psdm_log_close(log);
     assert_int_equal(c.live, 0);
   }
-  assert_true(fail > 8); /* so many allocations there are */
+  assert_true(fail > 8); /* the number of allocations */
   psdm_robot_free(robot);
 }
 
@@ -491,7 +491,7 @@ static void clean_real_log(const real_log *c, double *first_q, double *first_tau
   char path[512], sentence[900];
   snprintf(path, sizeof path, "%s/../shared/data/%s", SOURCE_DIR, c->path);
   if (access(path, R_OK) != 0) {
-    printf("*** SKIPPED: ../shared/data/%s is not there, so false alarms on it were not looked for ***\n", c->path);
+    printf("*** SKIPPED: ../shared/data/%s is missing, so it was not checked for false alarms ***\n", c->path);
     skip();
   }
   psdm_robot *robot = parse_robot(c->robot);
@@ -551,7 +551,7 @@ TEST(real_panda) {
   assert_true(q[0] == -2.25333763 && tau[0] == -5.21143913);
 }
 
-TEST_MAIN(dresses, rate_instead_of_a_clock, extra_columns, degrees_signs_offsets, currents, currents_as_they_are,
+TEST_MAIN(notations, rate_instead_of_a_clock, extra_columns, degrees_signs_offsets, currents, currents_as_they_are,
           motor_side_with_a_coupled_wrist, joint_torques_undo_motor_torques, refusals, files,
           each_fault_where_it_stands, a_long_line_is_survived, only_bad_rows, the_first_twenty_are_kept,
           allocation_failures, real_tx40, real_ur10, real_panda)

@@ -1,5 +1,5 @@
-/* test_log_spikes.c: values that their neighbours know nothing of, positions that jump by a full turn, decimal
- * commas: named with their lines, marked, and nothing else is. */
+/* test_log_spikes.c: isolated outliers, positions that jump by a full turn, decimal commas: reported with their lines
+ * and marked, and nothing else is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@ static const char ARM[] = "convention: dh\njoints: [{a: 1}, {a: 1, type: prismat
 static char text[ROWS * LINE];
 static double q_true[ROWS];
 
-/* q1 turns round and round, q2 slides up to 8 m; torques with steps as friction has them, and noise; change: of tau1
- * in a row */
+/* q1 turns round and round, q2 slides up to 8 m; torques with friction-like steps and noise; change: of tau1 in a
+ * row */
 static void write_log(long rows, double (*change)(long row), char comma) {
   rng g = {7};
   char *at = text;
@@ -48,7 +48,7 @@ static double few(long k) {
 
 static bool is_spike(long k) { return k == 1000 || k == 2000 || k == 2001 || (k >= 3000 && k < 3003); }
 
-/* rows that are marked, rows whose q1 is not the one without turns; returns rows */
+/* marked rows, rows whose q1 differs from the one without turns; returns rows */
 static long compare(psdm_log *log, bool (*expected)(long), long *wrong, long *turned) {
   psdm_log_rows rows;
   long row = 0;
@@ -77,7 +77,7 @@ TEST(spikes_are_named_and_marked) {
   psdm_robot_free(robot);
 }
 
-TEST(full_turns_are_taken_out) {
+TEST(full_turns_are_removed) {
   psdm_robot *robot = parse_robot(ARM);
   source s;
   long wrong, turned;
@@ -94,8 +94,8 @@ TEST(full_turns_are_taken_out) {
   psdm_robot_free(robot);
 }
 
-/* from a bookmark on, turns are those that came before it */
-TEST(bookmarks_know_the_turns) {
+/* after a bookmark the turns before it still count */
+TEST(bookmarks_keep_the_turns) {
   psdm_robot *robot = parse_robot(ARM);
   char path[] = "log_spikes_XXXXXX.csv";
   psdm_error error;
@@ -123,4 +123,4 @@ TEST(bookmarks_know_the_turns) {
   remove(path);
 }
 
-TEST_MAIN(spikes_are_named_and_marked, full_turns_are_taken_out, bookmarks_know_the_turns)
+TEST_MAIN(spikes_are_named_and_marked, full_turns_are_removed, bookmarks_keep_the_turns)

@@ -1,4 +1,4 @@
-/* test_batch.c: many states at once are psdm_eval's numbers, bit by bit, for every function and any number of
+/* test_batch.c: many states at once give psdm_eval's numbers, bit by bit, for every function and any number of
  * threads. */
 #include <math.h>
 #include <stdlib.h>
@@ -48,9 +48,9 @@ TEST(every_function) {
   psdm_robot_free(robot);
 }
 
-/* a loop that cannot be closed: the first such state is told, whoever met it */
-TEST(the_first_failure) {
-  rng g = rng_start("the_first_failure");
+/* a loop that cannot be closed: the first such state is reported, whichever thread finds it */
+TEST(the_first_failure_is_reported) {
+  rng g = rng_start("the_first_failure_is_reported");
   psdm_robot *robot = parse_robot("{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: a}, {name: b, a: "
                                   "0.25}, {name: c, parent: base, a: 0.3}, {name: d, parent: c, a: 0.25}],"
                                   "links: [{mass: 1}, {mass: 1}, {mass: 1}, {mass: 1}],"
@@ -116,4 +116,4 @@ TEST(refusals_and_memory) {
   psdm_robot_free(robot);
 }
 
-TEST_MAIN(every_function, the_first_failure, refusals_and_memory)
+TEST_MAIN(every_function, the_first_failure_is_reported, refusals_and_memory)

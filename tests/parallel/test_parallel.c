@@ -1,4 +1,4 @@
-/* test_parallel.c: trees, bytes, shares and teams: sums whose bits do not depend on who makes them. */
+/* test_parallel.c: trees, bytes, shares and teams: sums whose bits do not depend on who computes them. */
 #define _XOPEN_SOURCE 700 /* kill */
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static double *number(double x) {
   return copy;
 }
 
-/* the tree as it is defined: the largest whole one first, and the rest from the right */
+/* the tree by definition: the largest complete one first, and the rest from the right */
 static double whole(const double *x, long count) {
   return count == 1 ? x[0] : whole(x, count / 2) + whole(x + count / 2, count / 2);
 }
@@ -39,9 +39,9 @@ static double plain(const double *x, long count) {
   return power == count ? whole(x, count) : whole(x, power) + plain(x + power, count - power);
 }
 
-/* ranges of parts are added by someone else first */
-TEST(any_way_to_split) {
-  rng g = rng_start("any_way_to_split");
+/* ranges of parts are first added elsewhere */
+TEST(every_split_gives_the_same_sum) {
+  rng g = rng_start("every_split_gives_the_same_sum");
   long differs = 0;
   for (int round = 0; round < 300; round++) {
     double x[300], in_order = 0;
@@ -64,12 +64,12 @@ TEST(any_way_to_split) {
     differs += in_order != expected;
     free(sum);
   }
-  assert_true(differs > 100); /* else the numbers would tell nothing */
+  assert_true(differs > 100); /* else the numbers would prove nothing */
 }
 
 /* ---- bytes ---- */
 
-TEST(bytes_and_lies) {
+TEST(bytes_and_wrong_sizes) {
   psdmp_parallel_bytes b = {0};
   double x = 1.5, y;
   long count = 3, lie = 1L << 60;
@@ -87,7 +87,7 @@ TEST(bytes_and_lies) {
   assert_int_equal(psdmp_parallel_bytes_count(&b, sizeof *many), 3);
   psdmp_parallel_bytes_get(&b, back, 3 * sizeof *back);
   assert_false(b.failed);
-  assert_int_equal(psdmp_parallel_bytes_count(&b, 1), -1); /* so many bytes are not there */
+  assert_int_equal(psdmp_parallel_bytes_count(&b, 1), -1); /* there are fewer bytes */
   assert_true(b.failed);
   psdmp_parallel_bytes_free(&b);
   b = (psdmp_parallel_bytes){0};
@@ -168,7 +168,7 @@ static psdm_status serve(void *user, int work, psdmp_parallel_bytes *request, ps
   return psdmp_parallel_spread_serve(&spread, answer, error);
 }
 
-/* the sum, or the number of the unit that is said to fail */
+/* the sum, or the number of the failing unit */
 static psdm_status sum_of(sines s, psdm_ranks *ranks, int threads, long units, double *sum, psdm_error *error) {
   psdmp_parallel_bytes request = {0};
   void *part;
@@ -198,7 +198,7 @@ TEST(same_bits_everywhere) {
       assert_int_equal(sum_of((sines){-1}, &f.ranks, 1, lengths[k], &sum, &error), PSDM_OK);
       assert_memory_equal(&sum, &expected[k], sizeof sum);
     }
-    for (long fails = 0; fails < 64; fails += 9) { /* the first unit that fails is told, whoever has it */
+    for (long fails = 0; fails < 64; fails += 9) { /* the first failing unit is reported, whoever has it */
       assert_int_equal(sum_of((sines){fails}, &f.ranks, 1, 64, &sum, &error), PSDM_E_PARSE);
       assert_int_equal(error.line, fails);
     }
@@ -216,7 +216,7 @@ TEST(same_bits_everywhere) {
 
 /* ---- ranks that are lost ---- */
 
-TEST(failures_are_heard) {
+TEST(failures_are_reported) {
   forked f;
   psdm_error error;
   double sum;
@@ -245,10 +245,10 @@ static psdm_status cannot_open(void *user, int work, psdmp_parallel_bytes *reque
                    : psdmp_base_fail(error, PSDM_E_PARSE, "a.csv", 7, 0, "not a number");
 }
 
-/* a file that is missing on one machine is told with its rank; what is wrong in a file is wrong for all, and told as
- * one process would */
-static void files_of_other_machines(void **state) {
-  static const char *const told[] = {"cannot be opened (on rank 1)", "not a number"};
+/* a file missing on one machine is reported with its rank; a fault in a file is everyone's, and reported as by one
+ * process */
+static void files_missing_on_one_machine(void **state) {
+  static const char *const expected_texts[] = {"cannot be opened (on rank 1)", "not a number"};
   (void)state;
   forked f;
   fork_ranks(&f, 2);
@@ -258,7 +258,7 @@ static void files_of_other_machines(void **state) {
     psdm_error error;
     assert_int_equal(psdmp_parallel_team_ask(&f.ranks, work, NULL, &error), PSDM_OK);
     assert_int_equal(psdmp_parallel_team_listen(&f.ranks, 1, &answer, &error), work == 1 ? PSDM_E_IO : PSDM_E_PARSE);
-    assert_string_equal(error.text, told[work - 1]);
+    assert_string_equal(error.text, expected_texts[work - 1]);
     assert_string_equal(error.file, "a.csv");
     psdmp_parallel_bytes_free(&answer);
   }
@@ -270,11 +270,11 @@ static void files_of_other_machines(void **state) {
   psdmp_parallel_team_tell(3, PSDM_E_IO, NULL);
 }
 
-TEST(threads_as_asked) {
+TEST(threads_as_requested) {
   assert_true(psdm_threads() >= 1);
   assert_int_equal(psdmp_parallel_threads(0, NULL, 1000000), psdm_threads());
   assert_int_equal(psdmp_parallel_threads(0, NULL, 1), 1);
 }
 
-TEST_MAIN(any_way_to_split, bytes_and_lies, shares_cover_everything, failures_are_heard, files_of_other_machines,
-          threads_as_asked, same_bits_everywhere)
+TEST_MAIN(every_split_gives_the_same_sum, bytes_and_wrong_sizes, shares_cover_everything, failures_are_reported,
+          files_missing_on_one_machine, threads_as_requested, same_bits_everywhere)

@@ -50,7 +50,7 @@ TEST(test_stop_remembers) {
   }
 }
 
-/* several at once are what each is alone, and nothing is written behind them */
+/* several at once equal each alone, and nothing is written beyond them */
 TEST(test_side_by_side) {
   rng g = rng_start("side_by_side");
   static const psdmp_parameters_column columns[] = {{PSDM_COLUMN_STOP, 0.5, 0},  {PSDM_COLUMN_TANH, 0.3, 1},
@@ -69,7 +69,7 @@ TEST(test_side_by_side) {
     }
     assert_true(value[COUNT] == 77 && all.z[COUNT] == 0 && all.last == x && all.any);
   }
-  /* no columns remember as well where the drive was */
+  /* zero columns also remember where the drive was */
   psdmp_parameters_columns_at(columns, 0, 9, 0, 0, &all, NULL);
   assert_true(all.last == 9);
 }
@@ -127,14 +127,14 @@ TEST(test_dictionary) {
       assert_int_equal(c.of[PSDM_COLUMN_SINE], slides ? 0 : 2);
       assert_int_equal(c.of[PSDM_COLUMN_COSINE], slides ? 0 : 2);
       assert_int_equal(c.of[PSDM_COLUMN_LINEAR], slides ? springs : 1);
-      /* no load known; and a joint that hardly turns shows no waves but those of its springs */
+      /* no load known; and a joint that hardly turns gets no waves but those of its springs */
       c = fill(springs, false, 2, slides, false, false, &d, &always);
       assert_true(c.loaded[1] == 0 && c.loaded[2] == 0 && c.of[PSDM_COLUMN_TANH] == 10);
       assert_int_equal(c.of[PSDM_COLUMN_SINE], springs && !slides);
     }
 }
 
-/* widths one by one: ten a decade apart by thirds, of the speed 2 and of a tenth of the span 3; curves, powers,
+/* widths one by one: ten, a decade apart by thirds, of the speed 2 and of a tenth of the span 3; curves, powers,
  * waves */
 TEST(test_widths) {
   static const double stribeck[] = {0.02, 0.06, 0.2}, power[] = {0.3, 0.5, 0.7, 1.5, 2};
@@ -162,7 +162,7 @@ TEST(test_widths) {
 }
 
 /* no column twice, and every width a positive share of the speed or the span */
-TEST(test_dictionary_has_no_twins) {
+TEST(test_dictionary_has_no_duplicates) {
   psdmp_identify_dictionary d;
   int always;
   for (int springs = 0; springs < 2; springs++) {
@@ -179,7 +179,7 @@ TEST(test_dictionary_has_no_twins) {
   }
 }
 
-/* all of a dictionary, in its order: what is always there first, then both elements width by width, loads, curves */
+/* a whole dictionary, in order: the fixed columns first, then both elements width by width, loads, curves */
 TEST(test_order) {
   for (int bits = 0; bits < 64; bits++) {
     bool springs = bits & 1, plain = bits & 2, slides = bits & 4, basic = bits & 8, loads = bits & 16, far = bits & 32;
@@ -221,7 +221,7 @@ TEST(test_order) {
         fail_msg("case %d, column %d: kind %d width %.17g load %d", bits, k, (int)c->kind, c->width, c->load);
     }
   }
-  /* a drive that stands still has widths all the same */
+  /* a drive at rest has widths all the same */
   psdmp_identify_dictionary d;
   psdm_robot *robot = parse_robot("name: one\nconvention: dh\njoints:\n  - {name: a, a: 1}\n");
   psdm_calibrate_options options = {0};
@@ -233,7 +233,7 @@ TEST(test_order) {
   psdm_robot_free(robot);
 }
 
-/* each drive has its own speed, span and kind of joint; joints that are fixed are none */
+/* each drive has its own speed, span and kind of joint; fixed joints have no drive */
 TEST(test_several_drives) {
   psdm_robot *robot = parse_robot("convention: dh\njoints: [{type: fixed, a: 1}, {name: a, type: prismatic}, {name: b, "
                                   "a: 1}, {name: c, type: prismatic, alpha: 1}]\n");
@@ -262,4 +262,4 @@ TEST(test_several_drives) {
 }
 
 TEST_MAIN(test_formulas, test_stop_remembers, test_side_by_side, test_texts, test_several_drives, test_dictionary,
-          test_widths, test_order, test_dictionary_has_no_twins)
+          test_widths, test_order, test_dictionary_has_no_duplicates)

@@ -28,8 +28,8 @@ static void inverse(const psdm_robot *robot, const double *q, const double *qd, 
 
 /* ---- a load as numbers ---- */
 
-TEST(loads_go_and_come_back) {
-  rng g = rng_start("loads_go_and_come_back");
+TEST(loads_are_converted_back) {
+  rng g = rng_start("loads_are_converted_back");
   for (int round = 0; round < 200; round++) {
     psdm_load load = random_load(&g), back;
     double pi[10], off[3];
@@ -46,9 +46,9 @@ TEST(loads_go_and_come_back) {
   assert_true(none.mass == -1 && isnan(none.com[2]));
 }
 
-/* spreads by derivatives beside those by small differences */
-TEST(doubt_of_body_parameters) {
-  rng g = rng_start("doubt_of_body_parameters");
+/* standard deviations by derivatives against small differences */
+TEST(uncertainty_of_body_parameters) {
+  rng g = rng_start("uncertainty_of_body_parameters");
   double worst = 0;
   for (int round = 0; round < 50; round++) {
     psdm_load load = random_load(&g), moved[2];
@@ -81,7 +81,7 @@ TEST(doubt_of_body_parameters) {
   assert_true(worst < 1e-6); /* differences: h^2 = 1e-10 over m^2, down to 0.04; rounding 1e-16 / 1e-5 */
 }
 
-/* ---- the rule on robots of any kind, beside a twin that has the two bodies made one ---- */
+/* ---- the rule on robots of any kind, against a twin with the two bodies merged ---- */
 
 /* mass, centre and inertia about it of two bodies, by Steiner's rule */
 static void unite(twin_row *row, const psdm_load *load) {
@@ -221,7 +221,7 @@ static double base_of(const psdm_model *model, const double *theta, const char *
   return NAN;
 }
 
-/* psdm's six beside the slides': dh has ZZ_k - a^2 (m's), modified-dh the inertias about the joints themselves */
+/* psdm's six and the slides': dh has ZZ_k - a^2 (m's), modified-dh the inertias about the joints themselves */
 static double arm_apart(const arm *r, bool modified, const psdm_model *model, const double *theta, const double c[6]) {
   double J2 = 2 * c[0] - (modified ? 0 : 2 * r->a[1] * c[1]), J1 = 2 * c[3] - (modified ? 0 : 2 * r->a[0] * c[4]);
   const double by_hand[6] = {J1, c[4], c[5], J2, c[1], c[2]};
@@ -313,7 +313,7 @@ TEST(links_by_name) {
   psdm_robot_free(unknown);
 }
 
-TEST(maps_that_do_not_hold) {
+TEST(invalid_maps_are_refused) {
   psdm_error error = {0};
   psdm_model *model;
   double L[10 * 60];
@@ -325,7 +325,7 @@ TEST(maps_that_do_not_hold) {
   assert_int_equal(psdm_payload_map(other, model, psdm_robot_default_link(other, NULL), L, &error), PSDM_E_ROBOT);
   assert_non_null(strstr(error.text, "the model has 2 joints"));
   psdm_model_free(model);
-  const char *const lies[] = {"ry2 = 0"}; /* a load beside the axis is not of that kind */
+  const char *const lies[] = {"ry2 = 0"}; /* a load off the axis does not fit */
   const psdm_derive_options assumed = {.assume_count = 1, .assume = lies};
   psdm_robot *planar = parse_robot(
       "name: p\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: A, a: 0.5}\n  - {name: B, a: 0.4}\n");
@@ -342,8 +342,8 @@ TEST(maps_that_do_not_hold) {
 
 /* ---- the parameter file of the loaded robot ---- */
 
-/* torques of the loaded file = those of the empty one, friction aside, and of a robot that is the load alone;
- * friction feels the load */
+/* torques of the loaded file = those of the empty one, friction aside, and of a robot with the load alone; friction
+ * depends on the load */
 TEST(loaded_parameters) {
   static char text[TEXT], file[TEXT];
   rng g = rng_start("loaded_parameters");
@@ -379,7 +379,7 @@ TEST(loaded_parameters) {
     psdm_robot_set_parameters(alone, none);
     assert_int_equal(psdm_payload_attach(alone, psdm_robot_default_link(alone, NULL), load, &error), PSDM_OK);
 
-    /* written and read again it is the same, to the last bit */
+    /* written and read back it is the same, to the last bit */
     char path[] = "/tmp/psdm_payload_XXXXXX";
     int handle = mkstemp(path);
     psdm_output *out = NULL;
@@ -391,7 +391,7 @@ TEST(loaded_parameters) {
     for (int j = 0; j < loaded->base; j++)
       assert_true(again->theta[j].value == loaded->theta[j].value && again->theta[j].sd == loaded->theta[j].sd &&
                   again->theta_load[j] == loaded->theta_load[j] && loaded->theta[j].sd >= empty->theta[j].sd);
-    for (int j = 0; j < loaded->base; j++) { /* doubt through L */
+    for (int j = 0; j < loaded->base; j++) { /* uncertainty through L */
       double own = empty->covariance[(long)j * (empty->base + 3 * n + 1)],
              grown = loaded->covariance[(long)j * (empty->base + 3 * n + 1)];
       assert_true(grown >= own && fabs(loaded->theta[j].sd * loaded->theta[j].sd -
@@ -487,5 +487,5 @@ TEST(memory_runs_out) {
   psdm_robot_free(robot);
 }
 
-TEST_MAIN(loads_go_and_come_back, doubt_of_body_parameters, rule_on_random_robots, golden_arm, links_by_name,
-          maps_that_do_not_hold, loaded_parameters, wrong_parameters, memory_runs_out)
+TEST_MAIN(loads_are_converted_back, uncertainty_of_body_parameters, rule_on_random_robots, golden_arm, links_by_name,
+          invalid_maps_are_refused, loaded_parameters, wrong_parameters, memory_runs_out)

@@ -150,7 +150,7 @@ TEST(test_derivatives) {
   printf("worst: dtau/dq %.1e, dtau/dqd %.1e, M %.1e, along %.1e\n", worst[0], worst[1], worst[2], worst[3]);
 }
 
-/* accelerations and their derivatives; what is solved with M loses as many digits as its condition number has */
+/* accelerations and their derivatives; solutions with M lose as many digits as its condition number has */
 TEST(test_forward) {
   rng g = rng_start("forward dynamics of closed loops");
   static scene s;
@@ -178,8 +178,8 @@ TEST(test_forward) {
   printf("worst: qdd %.1e, dqdd/dq %.1e, dqdd/dqd %.1e, M^-1 %.1e\n", worst[0], worst[1], worst[2], worst[3]);
 }
 
-/* p = M qd, and dT/dq = (dM/dt) qd - c, where c = (dtau/dqd) qd / 2 at no acceleration and (dM/dt) qd is what dtau/dq at
- * rest gains by an acceleration qd, times qd */
+/* p = M qd, and dT/dq = (dM/dt) qd - c, where c = (dtau/dqd) qd / 2 at no acceleration and (dM/dt) qd is what dtau/dq
+ * at rest gains by an acceleration qd, times qd */
 TEST(test_momentum) {
   rng g = rng_start("momentum of closed loops");
   static scene s;

@@ -11,8 +11,8 @@ enum { MOST = 12, CAPSULES = 8, GAPS = CAPSULES * CAPSULES };
 /* m: no point of these robots is farther away, so rounding is below 2e-16 reach times a few dozen operations */
 static const double reach = 8;
 
-/* ---- the twin: the distance of two axes as a convex function of two parameters, on grids that close in on its
- * least value ---- */
+/* ---- the twin: the distance of two axes as a convex function of two parameters, on grids that shrink around its
+ * minimum ---- */
 
 typedef struct segment {
   double from[3], to[3];
@@ -103,8 +103,8 @@ static double searched_gap(const psdm_robot *robot, psdm_work *work, const doubl
   return low - first->radius;
 }
 
-/* a grid of steps h in a convex function's parameters misses its least square by (h length)^2: after 20 rounds by
- * nothing that counts */
+/* a grid of steps h in a convex function's parameters misses its least square by (h length)^2: after 20 rounds by a
+ * negligible amount */
 TEST(gaps_are_distances) {
   rng g = rng_start("gaps are distances");
   static char text[1 << 16];
@@ -332,8 +332,8 @@ TEST(closed_loops) {
   psdm_robot_free(robot);
 }
 
-/* nothing watched: nothing written */
-TEST(nothing_to_watch) {
+/* no pairs: nothing is written */
+TEST(no_pairs) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_work *work;
   const double q[6] = {0};
@@ -346,4 +346,4 @@ TEST(nothing_to_watch) {
 }
 
 TEST_MAIN(known_distances, crossing_axes, crossing_normal_has_length_one, gaps_are_distances, nearly_parallel,
-          gradients_are_derivatives, closed_loops, nothing_to_watch)
+          gradients_are_derivatives, closed_loops, no_pairs)

@@ -336,7 +336,7 @@ TEST(test_any_order) {
 
 /* ---- new parameters ---- */
 
-/* what was prepared from the old ones is forgotten: all inertias doubled double everything, also in an old workspace */
+/* cached results are discarded: all inertias doubled double everything, also in an old workspace */
 TEST(test_parameters) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   enum { N = 6, NN = N * N };
@@ -359,8 +359,8 @@ TEST(test_parameters) {
   psdm_robot_free(robot);
 }
 
-/* a finger a thousandth of its arm's length, far from the base: about the base's origin its inertia is nothing, and
- * the dense route must answer */
+/* a finger a thousandth of its arm's length, far from the base: about the base's origin its inertia is negligible, and
+ * the dense route must take over */
 TEST(test_tiny_finger) {
   psdm_robot *robot =
       parse_robot("convention: dh\njoints: [{a: 1}, {a: 1, alpha: 1.2}, {a: 1e-4, alpha: 0.3}, {a: 1e-4}]\n"
@@ -395,7 +395,7 @@ TEST(test_tiny_finger) {
 }
 
 /* two coaxial joints before a body of another size, which turns crosswise and takes nearly all of the inertia about
- * them with it: what is left has the rounding of what was there, not of itself */
+ * them with it: the remainder has the rounding of the original, not of itself */
 TEST(test_taken_inertia) {
   psdm_robot *robot = parse_robot("gravity: [0, 0, 0]\nconvention: modified-dh\n"
                                   "joints: [{type: prismatic}, {}, {}, {alpha: 1}, {alpha: 1}, {a: 200}]\n"
@@ -414,7 +414,7 @@ TEST(test_taken_inertia) {
   psdm_robot_free(robot);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 TEST(test_refusals) {
   psdm_robot *robot = parse_robot("convention: dh\njoints: [{a: 1}, {a: 1}]\n");

@@ -70,7 +70,7 @@ TEST(test_shipped_parallelogram) {
   psdm_robot_free(robot);
 }
 
-/* m3 l2 lc3 = m4 l1 lc4: M is constant and diagonal, so velocities ask for no torque */
+/* m3 l2 lc3 = m4 l1 lc4: M is constant and diagonal, so velocities need no torque */
 TEST(test_decoupling_condition) {
   bars b = {0.5, 0.3, {2, 1, 0.7, 1.6}, {0.2, 0.1, 0.25, 0}, {0.04, 0.01, 0.02, 0.03}};
   b.lc[3] = b.m[2] * b.l2 * b.lc[2] / (b.m[3] * b.l1);
@@ -243,7 +243,7 @@ TEST(test_friction) {
   psdm_robot_free(robot);
 }
 
-/* a robot without numbers says so, and still knows where it is */
+/* a robot without numbers reports that, and still has poses */
 TEST(test_missing_numbers) {
   psdm_robot *robot = load_shipped("denso_vs6556g");
   psdm_work *work;

@@ -1,6 +1,6 @@
-/* Closed loops: the five-bar against its geometry and against Lagrange's equations from its own energies, where the
- * rate of G, which the recursion needs, does not appear. A parallelogram written as a loop against the same one
- * written as couplings. */
+/* Closed loops: the five-bar against its geometry and against Lagrange's equations from its own energies, which do not
+ * need the rate of G that the recursion uses. A parallelogram written as a loop against the same one written as
+ * couplings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -159,7 +159,7 @@ TEST(test_jacobians) {
   psdm_robot_free(s.robot);
 }
 
-/* a parallelogram is the loop that couplings can say too */
+/* a parallelogram is a loop that couplings can express too */
 TEST(test_parallelogram_both_ways) {
   static const char links[] =
       "links: [{name: a, mass: 2.0, com: [0.22, 0.01, 0], inertia: {xx: 0.002, yy: 0.040, zz: 0.041}}, {name: b, mass: "
@@ -260,7 +260,7 @@ TEST(test_dead_points) {
   psdm_robot_free(robot);
 }
 
-/* where the links are too short, the answer says so */
+/* if the links are too short, the status says so */
 TEST(test_open_loop) {
   psdm_robot *robot =
       parse_robot("{convention: modified-dh, joints: [{name: a}, {name: b, a: 0.2}, {name: c, parent: base, a: 1}, "

@@ -1,4 +1,4 @@
-/* test_alloc_failure.c: memory may run out at any call; each time that is an answer, and nothing is lost. */
+/* test_alloc_failure.c: memory may run out at any call; each time the status says so, and nothing leaks. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include <dirent.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "source.h"
 #include "support.h"
 
-/* one thing that needs memory: makes it, frees it, and hands back what the making answered */
+/* one thing that needs memory: makes it, frees it, and returns the status */
 typedef psdm_status (*attempt)(const psdm_allocator *allocator, const void *what, psdm_error *error);
 
-/* fails the n-th call for every n, until nothing fails any more; returns how many calls there are */
+/* fails the n-th call for every n, until no call fails; returns the number of calls */
 static long survive(attempt try, const void *what) {
   counting c;
   psdm_error error;
@@ -38,7 +38,7 @@ static psdm_status try_load(const psdm_allocator *allocator, const void *path, p
   psdm_robot *robot = (psdm_robot *)&robot;
   psdm_status status = psdm_robot_load(path, NULL, allocator, &robot, error);
   if (status) assert_null(robot);
-  if (status) assert_int_equal(error->status, status); /* a sentence, too */
+  if (status) assert_int_equal(error->status, status); /* a message, too */
   psdm_robot_free(robot);
   return status;
 }
@@ -60,7 +60,7 @@ TEST(robots_that_are_shipped) {
   }
 }
 
-/* arenas ask for memory in chunks; a robot large enough makes every kind of allocation begin a chunk somewhere */
+/* arenas allocate chunks; with a large robot every kind of allocation begins a chunk somewhere */
 TEST(large_robots) {
   static const char *const rows[] = {
       "  - {name: joint_with_a_rather_long_name_%d, a: 0.1, alpha: 1.5708, drive_inertia: 0.1, gear: 2}\n",
@@ -98,8 +98,8 @@ TEST(work_of_shipped_robots) {
   }
 }
 
-/* a robot that was refused for another reason leaves nothing either */
-TEST(refusals_leave_nothing) {
+/* a robot refused for another reason leaks nothing either */
+TEST(refusals_leak_nothing) {
   static const char *const bad[] = {"",
                                     "a: [",
                                     "convention: dh\njoints: [{name: x}, {name: x}]\n",
@@ -191,5 +191,5 @@ TEST(outputs) {
   assert_true(survive(try_output, "/dev/null") >= 2);
 }
 
-TEST_MAIN(robots_that_are_shipped, large_robots, work_of_shipped_robots, refusals_leave_nothing, csv_sources_and_files,
+TEST_MAIN(robots_that_are_shipped, large_robots, work_of_shipped_robots, refusals_leak_nothing, csv_sources_and_files,
           outputs)

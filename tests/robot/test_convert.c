@@ -90,7 +90,7 @@ TEST(test_round_trips) {
   assert_true(urdfs >= 100);
 }
 
-/* a tilt of 1e-8 rad is no rounding: its cosine is one, and still it turns gravity into torques */
+/* a tilt of 1e-8 rad is not rounding: its cosine is one, but gravity still causes torques */
 TEST(test_small_tilts_are_kept) {
   rng g = rng_start("small tilts");
   static const char *const tilts[] = {"1e-5", "-1e-7", "1e-8", "-1e-9", "1e-11", "3.1415926535", "-3.14159265"};
@@ -110,7 +110,7 @@ TEST(test_small_tilts_are_kept) {
       assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
       assert_int_equal(psdm_gravity(robot, work, &q, &tau[0]), PSDM_OK);
       assert_int_equal(psdm_gravity(again, work, &q, &tau[1]), PSDM_OK);
-      /* all there is comes from the tilt: relative to the torque itself, but for what printing pi loses */
+      /* the torque comes from the tilt alone: compared relative to itself, except for the digits of a printed pi */
       if (!(fabs(tau[0] - tau[1]) <= 1e-14 * fabs(tau[0]) + 1e-14))
         fail_msg("%.17g became %.17g for\n%s", tau[0], tau[1], text);
       psdm_work_free(work, NULL);
@@ -175,7 +175,7 @@ TEST(test_urdf_round_trips) {
   }
 }
 
-/* ---- everything else a YAML file says survives ---- */
+/* ---- everything else in a YAML file survives ---- */
 
 TEST(test_shipped_robots) {
   rng g = rng_start("shipped");
@@ -204,7 +204,7 @@ TEST(test_shipped_robots) {
 /* closed loops: the same torques wherever the loop closes */
 TEST(test_loops) {
   rng g = rng_start("loops");
-  static const char *const names[] = {"five_bar", "parallelogram"}; /* the second closes its own by couplings */
+  static const char *const names[] = {"five_bar", "parallelogram"}; /* the second closes its loop by couplings */
   for (int k = 0; k < 2; k++) {
     psdm_robot *robot = load_shipped(names[k]), *again = reload(robot, PSDM_FORMAT_YAML, names[k]);
     int n = psdm_robot_n(robot), closed = 0;
@@ -263,7 +263,7 @@ TEST(test_odd_names) {
   psdm_robot_free(robot);
 }
 
-TEST(test_losses_are_told) {
+TEST(test_losses_are_reported) {
   char text[160];
   psdm_robot *puma = load_shipped("puma560"), *kr6 = load_shipped("kuka_kr6"), *hpr = load_shipped("hitachi_hpr");
   assert_string_equal(psdm_robot_loss(puma, PSDM_FORMAT_URDF, 0, text, sizeof text),
@@ -290,7 +290,7 @@ TEST(test_tables) {
   char dh[64], x[64];
   snprintf(dh, sizeof dh, "/tmp/psdm-dh-%ld.csv", (long)getpid());
   snprintf(x, sizeof x, "/tmp/psdm-x-%ld.csv", (long)getpid());
-  /* the SCARA of Table 1(c), with joint 4 counted the other way round */
+  /* the SCARA of Table 1(c), with joint 4 in the opposite direction */
   write_file(dh, "a, alpha, d, theta, type, sign\n0.350, 0, 0.160, 0, 0, 1\n0.300, 3.14159, 0, 0, 0, 1\n0, 0, 0, 0, 1, "
                  "1\n0 0 0 0 0 -1\n");
   write_file(
@@ -315,7 +315,7 @@ TEST(test_tables) {
   assert_int_equal(psdm_robot_load_tables(dh, NULL, NULL, NULL, &tables, &error), PSDM_OK);
   assert_int_equal(psdm_robot_ready(tables, NULL), PSDM_E_MISSING);
   psdm_robot_free(tables);
-  /* wrong tables are refused with their place */
+  /* wrong tables are refused with the position */
   write_file(dh, "0.35 0 0.16 0\n0.3 0 zero 0\n");
   assert_int_equal(psdm_robot_load_tables(dh, NULL, NULL, NULL, &tables, &error), PSDM_E_PARSE);
   assert_int_equal(error.line, 2);
@@ -337,7 +337,7 @@ static void add_variable(mat_t *file, const char *name, double *columns, size_t 
   Mat_VarFree(var);
 }
 
-/* MATLAB's own file, stored by columns, with another variable beside the wanted ones */
+/* MATLAB's own file, stored by columns, with an extra variable */
 TEST(test_mat_tables) {
   char path[64];
   snprintf(path, sizeof path, "/tmp/psdm-tables-%ld.mat", (long)getpid());
@@ -363,5 +363,5 @@ TEST(test_mat_tables) {
   psdm_robot_free(shipped);
 }
 
-TEST_MAIN(test_round_trips, test_small_tilts_are_kept, test_urdf_round_trips, test_shipped_robots, test_losses_are_told,
-          test_loops, test_odd_names, test_tables, test_mat_tables)
+TEST_MAIN(test_round_trips, test_small_tilts_are_kept, test_urdf_round_trips, test_shipped_robots,
+          test_losses_are_reported, test_loops, test_odd_names, test_tables, test_mat_tables)

@@ -1,5 +1,5 @@
-/* test_robot_facts.c: what a robot answers at the edges: indices out of range, closed loops, parts of a robot that
- * cannot be cut out, tables with one thing wrong, names that a format cannot say. */
+/* test_robot_facts.c: edge cases of a robot: indices out of range, closed loops, parts that cannot be cut out, tables
+ * with one mistake, names that a format cannot hold. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <math.h>
 #include <stdio.h>
@@ -25,10 +25,10 @@ static void expect(const char *text, const psdm_robot_options *options, const ch
   if (!status) fail_msg("accepted, but '%s' was expected for\n%s", sentence, text);
   assert_null(robot);
   psdm_error_format(&error, found, sizeof found);
-  if (!strstr(found, sentence)) fail_msg("'%s' was expected, '%s' said for\n%s", sentence, found, text);
+  if (!strstr(found, sentence)) fail_msg("'%s' was expected, '%s' found for\n%s", sentence, found, text);
 }
 
-TEST(loops_that_are_wrong) {
+TEST(wrong_loops_are_refused) {
   static const struct {
     const char *joints, *loops, *sentence;
   } cases[] = {
@@ -58,7 +58,7 @@ TEST(loops_that_are_wrong) {
   }
 }
 
-TEST(parts_that_cannot_be_cut_out) {
+TEST(impossible_cuts_are_refused) {
   static const psdm_lock twice[] = {{"b", 0}, {"b", 1}}, unknown[] = {{"x", 0}};
   expect(LOOP TIED, &(psdm_robot_options){.tip = "link2"}, "a robot with closed loops cannot be cut or locked");
   expect(LOOP, &(psdm_robot_options){.tip = "base"}, "tip 'base': nothing moves the base itself");
@@ -70,7 +70,7 @@ TEST(parts_that_cannot_be_cut_out) {
   expect(LOOP, &(psdm_robot_options){.snap_axes = NAN}, "axes can be snapped within 0 to 0.1 rad");
 }
 
-/* rows of independent joints are as the file has them, those of passive ones unknown */
+/* rows of independent joints are those of the file, rows of passive ones are unknown */
 TEST(coupling_of_closed_loops) {
   psdm_robot *robot = parse_robot(LOOP TIED);
   double G[8], c[4];
@@ -135,12 +135,12 @@ static void expect_tables(const char *dh, const char *x, const char *sentence) {
   } else {
     if (!status) fail_msg("accepted, but '%s' was expected for\n%s", sentence, dh);
     psdm_error_format(&error, found, sizeof found);
-    if (!strstr(found, sentence)) fail_msg("'%s' was expected, '%s' said for\n%s", sentence, found, dh);
+    if (!strstr(found, sentence)) fail_msg("'%s' was expected, '%s' found for\n%s", sentence, found, dh);
   }
   psdm_robot_free(robot);
 }
 
-TEST(tables_that_are_wrong) {
+TEST(wrong_tables_are_refused) {
   expect_tables("0,1.5708,0.3,0\n0.4,0,0,0\n", NULL, NULL); /* four columns are enough */
   expect_tables("0,1.5708,0.3,0,1\n0.4,0,0,0,0\n", "1,0,0,0,1,1,1,0,0,0\n1,0,0,0,1,1,1,0,0,0\n", NULL);
   expect_tables("0,1,2\n", NULL, "rows of 3 numbers; 4 to 6 were expected");
@@ -194,8 +194,8 @@ TEST(losses_are_named) {
   }
 }
 
-/* names of every kind come back from YAML as they were */
-TEST(names_come_back) {
+/* names of every kind survive YAML unchanged */
+TEST(names_survive) {
   static const char *const names[] = {"a\x01"
                                       "b",
                                       "tab\there",
@@ -239,5 +239,5 @@ TEST(names_come_back) {
   }
 }
 
-TEST_MAIN(loops_that_are_wrong, parts_that_cannot_be_cut_out, coupling_of_closed_loops, indices_out_of_range,
-          tables_that_are_wrong, losses_are_named, names_come_back)
+TEST_MAIN(wrong_loops_are_refused, impossible_cuts_are_refused, coupling_of_closed_loops, indices_out_of_range,
+          wrong_tables_are_refused, losses_are_named, names_survive)

@@ -1,5 +1,5 @@
-/* test_urdf_read.c: what a good URDF comes to, against closed forms, numbers lumped by hand and YAML written by
- * hand; and its parts: another root, one tip, joints locked. */
+/* test_urdf_read.c: the robot of a good URDF, against closed forms, numbers lumped by hand and YAML written by hand;
+ * and its parts: another root, one tip, joints locked. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include <math.h>
 #include <stdio.h>
@@ -76,8 +76,8 @@ static void expect_near(const double *a, const double *b, int count, double scal
   if (!(d <= 1e-13 * (1 + scale))) fail_msg("%s differ by %.3g (scale %.3g)", what, d, scale);
 }
 
-/* part moves like whole when part's joints, found by name, move alike and whole's others stand still at their values
- * in rest; links that both have stand in the same places */
+/* part moves like whole when part's joints, found by name, move like whole's, and whole's others stay at their values
+ * in rest; common links have the same poses */
 static void expect_part(const psdm_robot *whole, const psdm_robot *part, const double *rest, rng *g) {
   for (int k = 0; k < 5; k++) {
     motion p = random_motion(g, psdm_robot_n(part)), w = {{0}, {0}, {0}};
@@ -101,7 +101,7 @@ static void expect_part(const psdm_robot *whole, const psdm_robot *part, const d
   }
 }
 
-/* ---- what the elements say ---- */
+/* ---- elements ---- */
 
 TEST(limits_and_dynamics) {
   psdm_robot *robot =
@@ -119,7 +119,7 @@ TEST(limits_and_dynamics) {
   assert_int_equal(psdm_robot_n(robot), 4);
   assert_int_equal(psdm_robot_joints(robot), 5);
   assert_int_equal(psdm_robot_links(robot), 4);
-  assert_string_equal(psdm_robot_name(robot), "test"); /* the file's, for want of another */
+  assert_string_equal(psdm_robot_name(robot), "test"); /* the file's name, as there is no other */
   assert_string_equal(psdm_robot_base_name(robot), "base");
   assert_int_equal(j1->type, PSDM_REVOLUTE);
   assert_true(j1->limits.lower == -1.5 && j1->limits.upper == 2.5 && j1->limits.velocity == 3 &&
@@ -178,20 +178,20 @@ TEST(massless_links) {
 #define FIXED(name, parent, child) \
   "<joint name='" name "' type='fixed'><parent link='" parent "'/><child link='" child "'/></joint>"
 
-/* what is said of links without <inertial> by each rule: how many moving links are unknown, and the first warning or
+/* the effect of each rule on links without <inertial>: how many moving links are unknown, and the first warning or
  * note */
 TEST(links_without_inertial) {
   static const struct {
     const char *text;
     /* moving links that are unknown by default and with PSDM_MISSING_UNKNOWN; notes with PSDM_MISSING_ZERO */
     int unknown, strict, notes;
-    const char *ready, *warning; /* what is missing, and told, by default */
+    const char *ready, *warning; /* missing inertias, reported by default */
   } cases[] = {
-      /* the base and what is bolted to it do not matter */
+      /* the base and links bolted to it do not matter */
       {"<link name='b'/><link name='rail'>" SHAPE "</link><link name='a'>" WEIGHT "</link>" FIXED("k", "b", "rail")
            MOVES("j", "rail", "a"),
        0, 0, 0, NULL, NULL},
-      /* frames: neither numbers nor a shape, on a body that has numbers, wherever those stand */
+      /* frames: neither numbers nor a shape, on a body with numbers, wherever they are */
       {"<link name='b'/><link name='a'>" WEIGHT "</link><link name='tool0'/>" MOVES("j", "b", "a")
            FIXED("k", "a", "tool0"),
        0, 0, 0, NULL, NULL},
@@ -201,13 +201,13 @@ TEST(links_without_inertial) {
       {"<link name='b'/><link name='a'><inertial><mass value='0'/></inertial></link><link name='f'/>" MOVES(
            "j", "b", "a") FIXED("k", "a", "f"),
        0, 0, 0, NULL, NULL},
-      /* a shape that is bolted to a body with numbers: nothing is added, loudly */
+      /* a shape bolted to a body with numbers: nothing is added, with a warning */
       {"<link name='b'/><link name='a'>" WEIGHT "</link><link name='cover'>" SHAPE "</link>" MOVES("j", "b", "a")
            FIXED("k", "a", "cover"),
        0, 1, 0, NULL,
        "1 fixed link has a shape but no <inertial>, and adds nothing to the link that carries it (--missing-inertia "
        "unknown makes that one unknown): 'cover'"},
-      /* a moving link: unknown, with a shape or without, and whatever light thing is bolted to it */
+      /* a moving link: unknown, with a shape or without, and with anything light bolted to it */
       {"<link name='b'/><link name='a'/><link name='c'>" WEIGHT "</link>" MOVES("j", "b", "a") MOVES("k", "a", "c"), 1,
        1, 1,
        "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia "
@@ -262,7 +262,7 @@ TEST(links_without_inertial) {
     psdm_robot_free(strict);
     psdm_robot_free(zero);
   }
-  /* a long list of names is cut, and what is left out is counted */
+  /* a long list of names is cut, and the omitted names are counted */
   char text[8000] = "<robot><link name='b'/>";
   for (int k = 0; k < 30; k++)
     snprintf(text + strlen(text), sizeof text - strlen(text),
@@ -276,7 +276,7 @@ TEST(links_without_inertial) {
   psdm_robot_free(robot);
 }
 
-/* the link that is meant where none is named */
+/* the default link */
 TEST(default_link) {
   static const struct {
     const char *text, *link;
@@ -483,7 +483,7 @@ TEST(fixed_links_are_lumped) {
   expect_parameters(HEAD POINT("f", "2 0 3", "3")
                         JOINT("k", "fixed", "a", "f", "<origin xyz='1 0 0' rpy='0 0 " HALF_PI "'/>") "</robot>",
                     two);
-  /* through a chain of fixed joints, one of them with an axis that means nothing */
+  /* through a chain of fixed joints, one of them with a meaningless axis */
   expect_parameters(HEAD "<link name='g'/>" POINT("f", "0 0 3", "3")
                         JOINT("k", "fixed", "a", "g", "<origin xyz='1 0 0'/><axis xyz='0 0 0'/>")
                             JOINT("l", "fixed", "g", "f", "<origin xyz='0 2 0'/>") "</robot>",
@@ -493,7 +493,7 @@ TEST(fixed_links_are_lumped) {
                         JOINT("k", "fixed", "a", "f", "<origin xyz='1 2 3'/>")
                             JOINT("l", "fixed", "a", "g", "<origin xyz='1 2 3'/>") "</robot>",
                     two);
-  /* what is fixed to the base moves nothing */
+  /* a link fixed to the base changes no torque */
   expect_parameters("<robot>" POINT("base", "1 1 1", "50") POINT("rail", "1 1 1", "9")
                         JOINT("k", "fixed", "base", "rail", "<origin xyz='1 2 3'/>") POINT("a", "0.1 0 0", "2")
                             POINT("f", "0 0 0", "3") JOINT("j", "revolute", "rail", "a", "")
@@ -616,7 +616,7 @@ TEST(mimic_couples) {
 TEST(order_does_not_matter) {
   psdm_robot *one = load(FULL), *other = load("<robot>" RIGHT LEFT TORSO "</robot>");
   rng g = rng_start("order");
-  assert_string_equal(psdm_robot_joint(other, 0)->name, "thumb_joint"); /* but joints are numbered as they stand */
+  assert_string_equal(psdm_robot_joint(other, 0)->name, "thumb_joint"); /* but joints are numbered in file order */
   assert_int_equal(joint_named(other, "claw_joint")->q, 0);
   assert_int_equal(joint_named(other, "waist")->q, 4);
   expect_part(one, other, NULL, &g);
@@ -647,7 +647,7 @@ TEST(another_root) {
   assert_int_equal(psdm_robot_n(part), 2);
   assert_string_equal(psdm_robot_note(part, 0), "6 joints are omitted");
   psdm_robot_free(part);
-  /* the root that it has anyway */
+  /* the root that it already has */
   part = load_with(FULL, &at_ground);
   assert_int_equal(psdm_robot_joints(part), 9);
   assert_int_equal(psdm_robot_notes(part), 0);
@@ -682,7 +682,7 @@ TEST(one_tip) {
   psdm_robot_free(hand);
 }
 
-/* locked: as the full robot when that joint stands at its value */
+/* locked: like the full robot with that joint held at its value */
 TEST(locks) {
   static const psdm_lock values[] = {
       {"waist", 0.7}, {"shoulder", -1.2}, {"elbow", 2.0}, {"slide", 0.35}, {"claw_joint", 0.6}};
@@ -700,7 +700,7 @@ TEST(locks) {
     assert_int_equal(psdm_robot_n(part), 5 - count);
     assert_int_equal(psdm_robot_joints(part), 9);
     for (int i = 0; i < count; i++) assert_int_equal(joint_named(part, chosen[i].joint)->type, PSDM_FIXED);
-    /* what mimics a locked joint is locked, and what mimics that */
+    /* a joint that mimics a locked joint is locked, and so is one that mimics it */
     bool claw = set >> 4 & 1;
     assert_int_equal(joint_named(part, "finger_joint")->type, claw ? PSDM_FIXED : PSDM_REVOLUTE);
     assert_int_equal(joint_named(part, "thumb_joint")->type, claw ? PSDM_FIXED : PSDM_REVOLUTE);
@@ -711,7 +711,7 @@ TEST(locks) {
   psdm_robot_free(full);
 }
 
-/* the follower of a locked joint may stand in another part: cutting what was locked first leaves nothing to follow */
+/* the follower of a locked joint may be in another part: cutting after locking leaves nothing to follow */
 TEST(lock_then_cut) {
   const psdm_lock claw = {"claw", 0.2}; /* a link's name stands for its joint */
   const psdm_robot_options options = {.tip = "thumb", .lock_count = 1, .locks = &claw};
@@ -774,7 +774,7 @@ TEST(snapping) {
   const motion zero = {{0}, {0}, {0}};
   double pose[12], pi[10];
   psdm_robot *robot = load(text), *kept = load_with(text, &keep);
-  assert_int_equal(psdm_robot_notes(robot), 2); /* 1.5709 is 1e-4 off: it is meant */
+  assert_int_equal(psdm_robot_notes(robot), 2); /* 1.5709 is 1e-4 off: it is kept */
   assert_string_equal(psdm_robot_note(robot, 0), "line 5: rpy 1.5708 snapped to 90 deg (--no-snap keeps it)");
   assert_string_equal(psdm_robot_note(robot, 1), "line 5: rpy 3.14159 snapped to 180 deg (--no-snap keeps it)");
   /* R13 = cos(yaw) sin(pitch) cos(roll) + sin(yaw) sin(roll): yaw 180 and roll 90 leave an exact zero */
@@ -802,7 +802,7 @@ TEST(gravity) {
   psdm_robot_free(other);
 }
 
-/* ---- XML that is somebody else's ---- */
+/* ---- foreign XML ---- */
 
 TEST(harmless_xml) {
   static const char *const texts[] = {
@@ -827,7 +827,7 @@ TEST(harmless_xml) {
     expect_part(plain, robot, NULL, &g);
     psdm_robot_free(robot);
   }
-  /* a version that never was, blanks before the declaration: many files have them, and they say nothing */
+  /* an invalid version, blanks before the declaration: many files have them, and they do no harm */
   static const struct {
     const char *text, *note;
   } odd[] = {{"<?xml version=\"0.0\" ?>\n" FULL, "line 1: unknown XML version 0.0; the file is read as version 1.0"},
@@ -844,7 +844,7 @@ TEST(harmless_xml) {
   }
   psdm_robot_free(plain);
 
-  /* inside elements: attributes in any quotes and blanks, comments, prefixes; what is not ours is not read */
+  /* inside elements: attributes in any quotes and blanks, comments, prefixes; foreign content is not read */
   psdm_robot *robot = load("<robot name = \"a &amp; &#x62;\"\n xmlns:o='u' o:name='no'><link\tname='b'/><link "
                            "name='l'><visual><origin xyz='x'/></visual><collision/>"
                            "<o:inertial/><inertial><!-- <mass value='9'/> --><mass\nvalue=' \t2\n' "

@@ -1,5 +1,5 @@
-/* test_filter_exact.c: what a low pass looks at and needs: its reach by the poles, room to the number, response at
- * any frequency, and short signals against the sum of sines that their continuation is, in memory with a fence. */
+/* test_filter_exact.c: what a low pass reads and needs: its reach by the poles, its exact scratch size, response at any
+ * frequency, and short signals against the sum of sines of their continuation, in fenced memory. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static long double beyond(int order, long double g, long double reach) {
   return sum;
 }
 
-/* the first number of samples beyond which 1e-13 is left at most */
+/* the smallest number of samples beyond which at most 1e-13 remains */
 TEST(test_reach) {
   static const double cutoffs[] = {1e-4, 3e-3, 0.02, 0.1, 0.25, 0.31, 0.4, 0.47, 0.499};
   for (int order = 1; order <= 32; order++)
@@ -51,7 +51,7 @@ TEST(test_reach) {
   assert_int_equal(design(3, 1e-12, 1).reach, LONGEST);
 }
 
-/* every number of a filter is set, also of the sections that it does not have */
+/* every number of a filter is set, also in unused sections */
 TEST(test_every_byte) {
   for (int order = 1; order <= 32; order++) {
     psdm_filter a, b;
@@ -69,7 +69,7 @@ TEST(test_every_byte) {
   }
 }
 
-/* ---- room ---- */
+/* ---- scratch ---- */
 
 /* four numbers a row, of the rows and their continuations: reach, at most 64 times their length, at most 2^30 */
 TEST(test_scratch) {
@@ -99,7 +99,7 @@ TEST(test_any_frequency) {
                   wanted = 1 / sqrtl(1 + powl(w, 2 * order));
       for (int sign = -1; sign <= 1; sign += 2) {
         double gain = psdm_filter_gain(&f, sign * frequencies[c], rate);
-        /* near half the rate, and behind several of its multiples, the tangent is off by as much more as it is steep */
+        /* near half the rate, and beyond several of its multiples, the tangent's error grows with its slope */
         assert_true(fabsl(gain / wanted - 1) <= 1e-10L * order || fabsl(gain - wanted) < 1e-15L);
       }
     }
@@ -111,8 +111,8 @@ TEST(test_any_frequency) {
 
 /* ---- short signals ---- */
 
-/* What is left above the line through the ends is odd and repeats after 2 (rows - 1): a sum of sines, each of which
- * comes out as |H|^2 times itself. */
+/* The rest above the line through the ends is odd and repeats after 2 (rows - 1): a sum of sines, each of which comes
+ * out as |H|^2 times itself. */
 static void by_sines(int order, double cutoff, long rows, int columns, const double *x, long double *y) {
   long last = rows - 1;
   for (int c = 0; c < columns; c++) {
@@ -145,7 +145,7 @@ static void plain_pass(int order, long double g, long count, long step, long dou
   for (long i = 0; i < count; i++) x[i * step] = creall(y[i]);
 }
 
-/* the same by two passes over what is left above the line, continued over reach, at most 64 times its length */
+/* the same by two passes over the rest above the line, continued over reach, at most 64 times its length */
 static void by_passes(const psdm_filter *f, int order, double cutoff, long rows, int columns, const double *x,
                       long double *y) {
   static long double all[64 * 2 * 29 + 30];
@@ -193,7 +193,7 @@ TEST(test_short_signals) {
   assert_in_range(cut_short, 10, 110);
 }
 
-/* fewer than two rows are left alone */
+/* fewer than two rows are unchanged */
 TEST(test_too_few) {
   psdm_filter f = design(4, 0.1, 1);
   double x[3] = {5, -2, 7};

@@ -31,7 +31,7 @@ TEST(test_difference_exact) {
   }
 }
 
-/* row by row by its formula; nothing beside the rows is looked at or written */
+/* row by row by its formula; nothing outside the rows is read or written */
 TEST(test_difference_twin) {
   rng g = rng_start("test_difference_twin");
   for (int trial = 0; trial < 60; trial++) {
@@ -75,7 +75,7 @@ static void jittered(rng *g, long rows, double span, double jitter) {
     t[i] = span * ((double)i + (i && i < rows - 1 ? rng_uniform(g, -jitter, jitter) : 0)) / (double)(rows - 1);
 }
 
-/* any parabola comes back, whatever the clock; a line already from two rows, a constant from one */
+/* any parabola is reproduced, whatever the clock; a line already from two rows, a constant from one */
 TEST(test_resample_exact) {
   rng g = rng_start("test_resample_exact");
   double worst = 0;
@@ -96,7 +96,7 @@ TEST(test_resample_exact) {
         double time = fmin(dt * (double)i, rows > 1 ? t[rows - 1] : 0);
         worst = fmax(worst, fabs(out[i * columns + k] - ((a[k] * time + b[k]) * time + c[k])));
       }
-    /* neighbours are at least a fifth of the mean step apart, so that no weight exceeds some ten */
+    /* neighbours are at least a fifth of the mean step apart, so that no weight exceeds about ten */
     assert_true(worst <= 256 * DBL_EPSILON * 7);
   }
   printf("parabolas: at most %.1e off\n", worst);
@@ -126,7 +126,7 @@ static long double plain_value(long rows, long double time) {
   return x[j] + d * (s + d * (second + d * third));
 }
 
-/* several columns in memory with a fence; two rows are a line, one a constant */
+/* several columns in fenced memory; two rows are a line, one a constant */
 TEST(test_resample_bounds) {
   rng g = rng_start("test_resample_bounds");
   for (int trial = 0; trial < 80; trial++) {
@@ -154,7 +154,7 @@ TEST(test_resample_bounds) {
   }
 }
 
-/* at the ends and beyond them nothing else is looked at */
+/* at the ends and beyond them nothing else is read */
 TEST(test_resample_ends) {
   double rows[6] = {3, NAN, NAN, NAN, NAN, 7}, is[4];
   for (int i = 0; i < 6; i++) t[i] = 0.5 * i;
@@ -162,11 +162,11 @@ TEST(test_resample_ends) {
   assert_true(is[0] == 3 && is[1] == 3 && is[2] == 3);
   psdm_resample(6, 1, t, rows, 2.5, 1, 4, is);
   assert_true(is[0] == 7 && is[1] == 7 && is[3] == 7);
-  /* nothing stays nothing */
+  /* zeros stay zeros */
   const double none[6] = {0};
   psdm_resample(6, 1, t, none, 0.1, 0.7, 4, is);
   for (int k = 0; k < 4; k++) assert_true(is[k] == 0);
-  /* a row two away has no part, nor has one that the time is not beside */
+  /* a row two away has no effect, nor has one not next to the time */
   double some[6] = {NAN, 1, 2, 4, 8, NAN};
   psdm_resample(6, 1, t, some, 1.25, 10, 1, is);
   assert_true(isfinite(is[0]));
@@ -192,7 +192,7 @@ TEST(test_resample_twin) {
   printf("resampling: at most %.1e off its twin\n", worst);
 }
 
-/* unevenness: how far rows stand off the even clock, in steps, by a pattern that repeats */
+/* unevenness: how far rows are off the even clock, in steps, by a pattern that repeats */
 static double resample_error(long rows, double unevenness) {
   static const double pattern[3] = {1, -1, 0.2};
   double worst = 0, dt = 3.0 / 4000;
@@ -212,7 +212,7 @@ TEST(test_resample_order) {
   assert_true(fabs(even - 3) < 0.1 && fabs(uneven - 3) < 0.1);
 }
 
-/* what is asked for at a row is that row, to the bit; beyond the ends the end rows */
+/* the value at a row is that row, to the bit; beyond the ends the end rows */
 TEST(test_resample_rows) {
   rng g = rng_start("test_resample_rows");
   for (long i = 0; i < 50; i++)
@@ -224,7 +224,7 @@ TEST(test_resample_rows) {
   }
 }
 
-/* two rows are a line, and beyond it what is nearest */
+/* two rows are a line, and beyond it the nearest row */
 TEST(test_resample_two) {
   const double times[2] = {0.5, 2}, rows[4] = {3, -1, 7, 5};
   double is[2 * 21];

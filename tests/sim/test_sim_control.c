@@ -1,4 +1,4 @@
-/* Controllers in the loop: samples that are held, encoders, noise, saturation, and a motion that is followed. */
+/* Controllers in the loop: samples that are held, encoders, noise, saturation, and a reference motion. */
 #include "sim_support.h"
 
 static psdm_controller *controller_of(psdm_control_kind kind, const psdm_robot *robot, const psdm_motion *reference,
@@ -17,7 +17,7 @@ static psdm_motion *waves(int n) {
   return motion;
 }
 
-/* torque is constant within a period, new at its multiples, and what the law says of positions in whole encoder
+/* torque is constant within a period, changes at its multiples, and is the law's for positions in whole encoder
  * steps */
 TEST(test_samples) {
   psdm_robot *robot = load_shipped("two_link");
@@ -65,7 +65,7 @@ TEST(test_samples) {
   psdm_robot_free(robot);
 }
 
-/* behind a spring there are two encoders: pd looks at the link, elastic-pd at the motor */
+/* an elastic joint has two encoders: pd reads the link's, elastic-pd the motor's */
 TEST(test_encoder_on_motor) {
   psdm_robot *robot = slider(2, 0, ", drive_inertia: 0.5, stiffness: 50");
   const double kp = 30, kd = 2, quantum = 1e-2, period = 0.01, start = 0.4, zero = 0;
@@ -100,7 +100,7 @@ TEST(test_encoder_on_motor) {
   psdm_robot_free(robot);
 }
 
-/* noise has its deviation, no mean, no memory, and its seed */
+/* noise has the given deviation, zero mean, no correlation, and depends on the seed */
 TEST(test_noise) {
   psdm_robot *robot = load_shipped("two_link");
   joint_of(robot, 0)->limits.effort = 20; /* the other has none: 1 Nm */
@@ -168,7 +168,8 @@ TEST(test_saturation) {
   psdm_robot_free(robot);
 }
 
-/* computed torque with the true model: what starts on the reference stays there, an error decays as (1 + w t) e^-wt */
+/* computed torque with the true model: a motion that starts on the reference stays there, an error decays as (1 + w t)
+ * e^-wt */
 TEST(test_tracking) {
   NEEDS_SUNDIALS();
   psdm_robot *robot = load_shipped("kuka_kr6");

@@ -1,11 +1,10 @@
-/* How runs end, and how they go on: divergence, wall time, the caller, singular masses; two runs are one; what is
- * refused. */
+/* How runs end and resume: divergence, wall time, the caller, singular masses; two runs equal one; refusals. */
 #include "sim_support.h"
 
 static const psdm_integrator all[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_BDF, PSDM_INTEGRATOR_RK4,
                                       PSDM_INTEGRATOR_EULER};
 
-/* friction that drives: speed grows as e^t, and the run ends where it is too fast, with all that came before */
+/* friction that drives: speed grows as e^t, and the run ends where it is too fast, with all earlier rows */
 TEST(test_divergence) {
   psdm_robot *robot = slider(2, 0, "");
   set_friction(robot, 0, 0, 0, 0, -20);
@@ -28,7 +27,7 @@ TEST(test_divergence) {
   psdm_robot_free(robot);
 }
 
-/* friction of the wrong sign blows it up to where numbers end, if nobody stops it before */
+/* friction of the wrong sign makes it overflow unless it is stopped before */
 TEST(test_divergence_to_the_end) {
   psdm_robot *robot = load_shipped("two_link");
   for (int i = 0; i < 2; i++) set_friction(robot, i, 0, 0, 0, -400);
@@ -45,7 +44,7 @@ TEST(test_divergence_to_the_end) {
     place(sim, 0, q, zero);
     psdm_sim_result result = go(sim, 10, &rec);
     print_message("%s: %s\n", psdm_integrator_name(all[k]), result.text);
-    bool crawls = k < 2 && result.end == PSDM_SIM_TIMEOUT; /* towards a moment that it cannot reach */
+    bool crawls = k < 2 && result.end == PSDM_SIM_TIMEOUT; /* towards a time that it cannot reach */
     assert_true(crawls || result.end == PSDM_SIM_DIVERGED || result.end == PSDM_SIM_FAILED);
     assert_true(strlen(result.text) > 10 && rec.rows > 0 && result.t < 1);
     for (long r = 0; r < rec.rows; r++) assert_true(isfinite(rec.row[r].q[0]) && isfinite(rec.row[r].qd[1]));
@@ -74,7 +73,7 @@ TEST(test_wall_time) {
   psdm_robot_free(robot);
 }
 
-/* a link without inertia: no forward dynamics, and a sentence that says so before anything begins */
+/* a link without inertia: no forward dynamics, and an error that says so before the run begins */
 TEST(test_singular) {
   psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1}\nlinks:\n"
                                   "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0, com: "
@@ -91,14 +90,14 @@ TEST(test_singular) {
   psdm_robot_free(robot);
 }
 
-/* a load gives the joint inertia or takes it away: what the run meets is told before it begins */
+/* a load gives the joint inertia or takes it away: trouble later in the run is reported before it begins */
 TEST(test_singular_without_load) {
   psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1}\nlinks:\n"
                                   "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0, com: "
                                   "[0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
   const struct {
     double first, second, from, until;
-    const char *words; /* NULL: nothing is wrong */
+    const char *words; /* NULL: accepted */
   } runs[] = {{0, 9, 0, 1, NULL},        {0.5, 9, 0, 1, "before the first payload"},
               {0.5, 9, 0.5, 1, NULL},    {0, 0.5, 0, 0.4, NULL},
               {0, 0.5, 0, 1, "t = 0.5"}, {-1, 0.5, 0.6, 1, "t = 0.5"}};
@@ -123,7 +122,7 @@ TEST(test_singular_without_load) {
   psdm_robot_free(robot);
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
 /* one run or several, stopped in between or not: the same rows; with samples, noise, an encoder, a load and friction */
 TEST(test_runs_are_one) {
@@ -178,7 +177,7 @@ TEST(test_runs_are_one) {
   psdm_robot_free(robot);
 }
 
-/* nothing to do is no trouble, and time may begin anywhere */
+/* a run of no time is allowed, and time may begin anywhere */
 TEST(test_no_time) {
   psdm_robot *robot = load_shipped("two_link");
   for (int k = 0; k < 4; k++) {
@@ -239,7 +238,7 @@ TEST(test_refusals) {
     options.no_code = true;
     assert_int_equal(psdm_sim_new(robot, &options, NULL, &sim, &error), PSDM_E_ARGUMENT);
     assert_null(sim);
-    if (!strstr(error.text, cases[k].says)) fail_msg("'%s' does not say '%s'", error.text, cases[k].says);
+    if (!strstr(error.text, cases[k].says)) fail_msg("'%s' does not contain '%s'", error.text, cases[k].says);
   }
   psdm_sim *sim;
   psdm_error error;

@@ -1,4 +1,4 @@
-/* What comes from outside: payloads taken up and dropped at a time, external wrenches. */
+/* External loads: payloads picked up and dropped at a time, external wrenches. */
 #include "sim_support.h"
 
 /* ---- payloads ---- */
@@ -86,7 +86,7 @@ TEST(test_payload) {
   }
 }
 
-/* a load that a joint cannot carry: the motor's spring and its friction see it from its time on */
+/* a load that a joint cannot carry: the motor's spring and its friction feel it from its time on */
 TEST(test_payload_breaks_away) {
   psdm_robot *robot = slider(2, 1, "");
   set_friction(robot, 0, 3, 3, 0, 0);
@@ -107,8 +107,8 @@ TEST(test_payload_breaks_away) {
 
 /* ---- wrenches ---- */
 
-/* a constant force from 0.5 s on: x = F (t - 0.5)^2 / (2 m); a row of the table is where it jumps, and no step
- * straddles it */
+/* a constant force from 0.5 s on: x = F (t - 0.5)^2 / (2 m); it jumps at a row of the table, and no step crosses
+ * that */
 TEST(test_constant_force) {
   const double t[3] = {0, 0.5, 1.5}, w[18] = {0, 0, 0, 0, 0, 0, 3, 1, 1, 0.3, 0.2, 0.1, 0, 0, 0, 0, 0, 0}, zero = 0;
   psdm_robot *robot = slider(2, 0, "");
@@ -128,7 +128,7 @@ TEST(test_constant_force) {
       assert_true(fabs(rec.row[i].q[0] - (0.75 * since * since + 1.5 * after)) < 1e-12);
     }
     assert_true(fabs(rec.row[rec.rows - 1].external - 3 * 0.75) < 1e-12 && result.energy_balance < 1e-12);
-    assert_true(k || result.steps < 500); /* it does not grope for the jump */
+    assert_true(k || result.steps < 500); /* it does not search for the jump */
     record_free(&rec);
     psdm_sim_free(sim);
   }
@@ -136,7 +136,7 @@ TEST(test_constant_force) {
   psdm_robot_free(robot);
 }
 
-/* J^T w moves it, and the power of the wrench is what its energy changes by; on any link */
+/* J^T w moves it, and the wrench's power is the change of energy; on any link */
 TEST(test_wrench) {
   rng g = rng_start("wrench");
   double worst = 0, balance = 0;

@@ -1,13 +1,13 @@
-/* test_steps_friction.c: the friction step beside its plain twin on whole experiments: poses, filters, tools, logs,
- * and what is in the way. */
+/* test_steps_friction.c: the friction step against its plain twin on whole experiments: poses, filters, tools, logs,
+ * and obstacles. */
 #include "test_steps_friction_twin.h"
 
 /* three joints, each in poses of the joints behind it; a constant torque at the second */
-TEST(poses_and_doubt) {
+TEST(poses_and_uncertainty) {
   arm a = arms[0];
   a.friction[1].offset = 0.8;
   trial t;
-  trial_new(&t, "poses_and_doubt", &a, NULL);
+  trial_new(&t, "poses_and_uncertainty", &a, NULL);
   shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, poses_track(&a, 0.01), &t.g);
   psdm_steps *s = trial_run(&t, INFINITY);
   seen_of all = expect_twin(s);
@@ -50,7 +50,8 @@ TEST(many_poses) {
   track *m = track_new(2, 0.01);
   m->at[0] = 0.3;
   for (int k = 0; k < 11; k++) {
-    go(m, 0.1 * (k % 3), k == 10 ? 1e-3 : 0.2 * k - 1, 0); /* the last is the sixth again, as far from it as is alike */
+    /* the last is the sixth again, at the largest distance that counts as equal */
+    go(m, 0.1 * (k % 3), k == 10 ? 1e-3 : 0.2 * k - 1, 0);
     track_hold(m, 0.3);
     track_sine(m, 0, 0.3, 1.1, 1.5);
     track_hold(m, 0.3);
@@ -67,11 +68,11 @@ TEST(many_poses) {
   trial_free(&t);
 }
 
-/* ---- what is in the way ---- */
+/* ---- obstacles ---- */
 
 static int told_shares;
 
-/* shares grow from drive to drive, and each drive's are its own part of the whole */
+/* shares grow from drive to drive, and each drive has its own part of the whole */
 static bool shares(void *user, const char *doing, double share) {
   double *last = user;
   char name[64];
@@ -108,8 +109,8 @@ TEST(obstacles) {
   shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, poses_track(&arms[0], 0.01), &t.g);
   psdm_steps_options o = {.logs = 1, .log = t.logs.log, .before = &t.e.p};
   o.cutoff[PSDM_STEP_FRICTION] = INFINITY;
-  /* gravity of the first link is not known: only the drive before it feels it; the last torque constant is not known
-   * either */
+  /* gravity of the first link is unknown: it acts only on the drive before it; the last torque constant is unknown
+   * too */
   double last[3] = {-1, -1, -1};
   s = run_steps(t.asked, &(psdm_steps_options){.logs = 1,
                                                .log = t.logs.log,
@@ -139,7 +140,7 @@ TEST(obstacles) {
   assert_true(error.line == 0 && error.column == 0);
   assert_string_equal(error.text,
                       "friction cannot be fitted for any drive: of the last one, its torque constant is not known");
-  /* stopped before a drive, and within its fit: nothing of the step is kept */
+  /* stopped before a drive, or within its fit: nothing of the step is kept */
   for (int k = 0; k < 2; k++) {
     brake b = {.doing = "friction: j2", .share = k ? 1 / 3.0 + 1e-6 : 0};
     trial_free(&t);
@@ -153,4 +154,4 @@ TEST(obstacles) {
   trial_free(&t);
 }
 
-TEST_MAIN(many_poses, filtered_with_tool, poses_and_doubt, obstacles)
+TEST_MAIN(many_poses, filtered_with_tool, poses_and_uncertainty, obstacles)

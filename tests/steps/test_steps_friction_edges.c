@@ -1,9 +1,8 @@
-/* test_steps_friction_edges.c: the friction step beside its plain twin where single rows and numbers decide: other
- * arms, quick and creeping rows, spikes, and the doubt that just explains a constant. */
+/* test_steps_friction_edges.c: the friction step against its plain twin where single rows and numbers decide: other
+ * arms, quick and creeping rows, spikes, and the uncertainty that just explains a constant. */
 #include "test_steps_friction_twin.h"
 
-/* two joints on the first one, which do not feel each other; and a joint that follows another, so that all of them
- * may */
+/* two joints on the first one, which do not act on each other; and a joint that follows another, so that all may */
 TEST(branches_and_couplings) {
   arm tree = arms[0], coupled = arms[0];
   tree.joint[2] =
@@ -35,7 +34,7 @@ TEST(branches_and_couplings) {
   branched = false;
 }
 
-/* quick at first, and slow for long; without friction no number of it shows */
+/* quick at first, then slow for long; without friction none of its numbers show */
 TEST(quick_beginnings) {
   static const psdm_friction none[WIDE];
   for (int rubs = 0; rubs < 2; rubs++) {
@@ -62,7 +61,7 @@ TEST(quick_beginnings) {
   }
 }
 
-/* the variance of the second of two doubted numbers at which it just explains what is left of the torque's mean */
+/* the variance of the second of two uncertain numbers at which it just explains the mean of the residual torque */
 static double explaining(psdm_steps *steps, int drive) {
   static double model[ROWS];
   psdmp_steps *s = steps->internal;
@@ -92,7 +91,7 @@ static double explaining(psdm_steps *steps, int drive) {
 static void expect_threshold(trial *t, int which) {
   int N = t->e.p.n + t->e.p.base + NUMBERS * t->e.p.n;
   double enough = NAN;
-  t->e.covariance[N + 1] = 1e-30; /* the torque constant, hardly at all */
+  t->e.covariance[N + 1] = 1e-30; /* the torque constant's variance, almost zero */
   for (int k = 0; k < 3; k++) {
     t->e.covariance[(3 + which) * (N + 1)] = k ? enough * (k == 1 ? 1 - 1e-6 : 1 + 1e-6) : 1e-30;
     psdm_steps *s = trial_run(t, INFINITY);
@@ -125,14 +124,14 @@ TEST(few_blocks) {
   trial_free(&t);
 }
 
-/* the doubt of gravity explains a constant torque: it is not fitted */
-TEST(doubt_of_gravity) {
+/* the uncertainty of gravity explains a constant torque: none is fitted */
+TEST(uncertainty_of_gravity) {
   arm a = arms[0];
   a.friction[1].offset = 0.8;
   int explained = 0, felt = 0;
   bool feels[64] = {false};
   trial t;
-  trial_new(&t, "doubt_of_gravity", &a, NULL);
+  trial_new(&t, "uncertainty_of_gravity", &a, NULL);
   int N = t.e.p.n + t.e.p.base + NUMBERS * t.e.p.n;
   track *m = track_new(3, 0.01);
   memcpy(m->at, middle, 3 * sizeof *middle);
@@ -151,7 +150,7 @@ TEST(doubt_of_gravity) {
     t.e.covariance[(3 + which) * (N + 1)] = 1e-2; /* some Nm */
     s = trial_run(&t, INFINITY);
     int offsets = expect_twin(s).offsets;
-    print_message("  doubt of %s: %d with a constant torque\n", s->theta[which].name, offsets);
+    print_message("  uncertainty of %s: %d with a constant torque\n", s->theta[which].name, offsets);
     explained += !offsets;
     psdm_steps_free(s);
     if (explained == 1 && !offsets) expect_threshold(&t, which);
@@ -161,7 +160,7 @@ TEST(doubt_of_gravity) {
   assert_true(explained >= 1);
 }
 
-/* the rows of a log where a joint is quickest, one in each of so many parts */
+/* the rows of a log where a joint is quickest, one in each of several parts */
 static void quickest_rows(const track *t, int joint, int parts, long *row) {
   for (int p = 0; p < parts; p++) {
     row[p] = t->rows * p / parts;
@@ -188,8 +187,8 @@ static void spike_rows(const char *path, int column, int count, const long *row)
   assert_true(fclose(out) == 0 && rename(copy, path) == 0);
 }
 
-/* rests that creep, and currents that are wrong where a drive is quickest: those rows are simulated only, and the
- * speed that was seen is that of the others */
+/* rests that creep, and currents that are wrong where a drive is quickest: those rows are only simulated, and the
+ * observed speed is that of the others */
 TEST(creeping_and_spikes) {
   trial t;
   long row[6];
@@ -199,7 +198,7 @@ TEST(creeping_and_spikes) {
   for (int k = 0; k < 4; k++) alone(m, 1 + k % 2, 0.4, 0.3);
   track_hold(m, 0.5);
   for (long k = 0; k < 3 * m->rows; k++)
-    if (m->qd[k] == 0) m->qd[k] = 2e-5; /* a tenth of what is still */
+    if (m->qd[k] == 0) m->qd[k] = 2e-5; /* a tenth of the limit of rest */
   quickest_rows(m, 1, 3, row), quickest_rows(m, 2, 3, row + 3);
   double most[2] = {0};
   for (int k = 0; k < 6; k++) most[k / 3] = fmax(most[k / 3], fabs(m->qd[3 * row[k] + 1 + k / 3]));
@@ -213,4 +212,4 @@ TEST(creeping_and_spikes) {
   trial_free(&t);
 }
 
-TEST_MAIN(branches_and_couplings, quick_beginnings, doubt_of_gravity, few_blocks, creeping_and_spikes)
+TEST_MAIN(branches_and_couplings, quick_beginnings, uncertainty_of_gravity, few_blocks, creeping_and_spikes)

@@ -1,4 +1,4 @@
-/* test_steps_odd.c: what is refused and with which words, steps that are stopped, steps that run out of memory. */
+/* test_steps_odd.c: refusals with their messages, steps that are stopped, steps that run out of memory. */
 #include "test_steps_arms.h"
 
 #include "psdm/parameters.h"
@@ -13,7 +13,7 @@ static void refused(const psdm_robot *robot, const psdm_steps_options *o, psdm_s
 
 /* ---- refusals ---- */
 
-TEST(options_that_are_wrong) {
+TEST(wrong_options_are_refused) {
   psdm_robot *robot = arm_robot(&arms[0], (told){.motors = true});
   psdm_steps_log log = {.path = "none.csv", .step = PSDM_STEP_GRAVITY};
   psdm_steps_options o = {0};
@@ -34,8 +34,8 @@ TEST(options_that_are_wrong) {
   psdm_steps_free(NULL);
 }
 
-TEST(motor_logs_that_are_wrong) {
-  rng g = rng_start("motor_logs_that_are_wrong");
+TEST(wrong_motor_logs_are_refused) {
+  rng g = rng_start("wrong_motor_logs_are_refused");
   const arm *a = &arms[0];
   shelf logs = {.logs = 0};
   psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.inertias = false});
@@ -83,8 +83,8 @@ TEST(motor_logs_that_are_wrong) {
   shelf_clear(&logs);
 }
 
-TEST(gravity_without_a_turn) {
-  rng g = rng_start("gravity_without_a_turn");
+TEST(gravity_logs_need_a_turn) {
+  rng g = rng_start("gravity_logs_need_a_turn");
   const arm *a = &arms[0];
   shelf logs = {.logs = 0};
   psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}),
@@ -101,7 +101,7 @@ TEST(gravity_without_a_turn) {
   shelf_clear(&logs);
 }
 
-/* two paths in one log, one of them with a rest at its turn, and something else between them */
+/* two paths in one log, one of them with a rest at its turn, and another motion between them */
 TEST(several_paths) {
   rng g = rng_start("several_paths");
   const arm *a = &arms[1];
@@ -131,7 +131,7 @@ static bool any_row(void *user, const psdm_steps_row *row) {
   return row->step == PSDM_STEP_GRAVITY;
 }
 
-/* most of a log is no path there and back: said once, however often its rows are asked for */
+/* most of a log is not a path there and back: reported once, however often its rows are read */
 TEST(mostly_something_else) {
   rng g = rng_start("mostly_something_else");
   const arm *a = &arms[1];
@@ -155,9 +155,9 @@ TEST(mostly_something_else) {
   shelf_clear(&logs);
 }
 
-/* friction needs gravity; and what earlier runs found must be this robot's */
-TEST(what_is_missing) {
-  rng g = rng_start("what_is_missing");
+/* friction needs gravity; and earlier results must belong to this robot */
+TEST(missing_results_are_refused) {
+  rng g = rng_start("missing_results_are_refused");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
   psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}),
@@ -218,7 +218,7 @@ TEST(stopped) {
     o.progress_user = o.finished_user = &at;
     s = run_steps(asked, &o);
     assert_true(s->stopped && at.calls == stop);
-    /* what is finished is there, and nothing else */
+    /* the finished steps are there, and nothing else */
     assert_true(s->step[PSDM_STEP_MOTOR].done == (at.finished > PSDM_STEP_MOTOR) &&
                 s->step[PSDM_STEP_GRAVITY].done == (at.finished > PSDM_STEP_GRAVITY));
     assert_int_equal(s->torque_constant_from[0], at.finished ? PSDM_FROM_LOG : PSDM_FROM_NOTHING);
@@ -267,5 +267,5 @@ TEST(out_of_memory) {
   shelf_clear(&logs);
 }
 
-TEST_MAIN(options_that_are_wrong, motor_logs_that_are_wrong, gravity_without_a_turn, several_paths,
-          mostly_something_else, what_is_missing, stopped, out_of_memory)
+TEST_MAIN(wrong_options_are_refused, wrong_motor_logs_are_refused, gravity_logs_need_a_turn, several_paths,
+          mostly_something_else, missing_results_are_refused, stopped, out_of_memory)

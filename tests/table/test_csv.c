@@ -1,4 +1,4 @@
-/* test_csv.c: rows of numbers from sources that hand out a few bytes at a time. */
+/* test_csv.c: rows of numbers from sources that return a few bytes at a time. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "source.h"
 #include "support.h"
 
-/* reads everything; the sentence is "" when all went well */
+/* reads everything; the message is "" if there was no error */
 typedef struct reading {
   psdm_status status;
   char sentence[900];
@@ -39,7 +39,7 @@ static reading read_text(const char *text, size_t length, size_t piece, bool bro
   return r;
 }
 
-/* ---- what is read ---- */
+/* ---- accepted text ---- */
 
 TEST(headers_and_rows) {
   const struct {
@@ -98,7 +98,7 @@ TEST(names_and_facts) {
   psdm_csv_close(NULL);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 TEST(refusals_say_where) {
 #define TEXT(literal) literal, sizeof literal - 1
@@ -149,7 +149,7 @@ TEST(refusals_say_where) {
     }
 }
 
-TEST(a_failing_source_is_told) {
+TEST(a_failing_source_is_reported) {
   char expected[200];
   snprintf(expected, sizeof expected, "log.csv: cannot be read: %s", strerror(EIO));
   const char *const texts[] = {"", "t,q", "t,q1\n0,1\n", "t,q1\n0,1\n2"};
@@ -160,7 +160,7 @@ TEST(a_failing_source_is_told) {
   }
 }
 
-TEST(files_that_cannot_be_opened) {
+TEST(missing_files_are_refused) {
   psdm_csv *csv = (psdm_csv *)&csv;
   psdm_error error;
   char sentence[900], expected[200];
@@ -175,7 +175,7 @@ TEST(files_that_cannot_be_opened) {
 /* ---- sizes ---- */
 
 TEST(the_longest_line) {
-  /* "t\n" and a number after so many blanks that the line with its newline has exactly, or one more than, the limit */
+  /* "t\n" and a number after blanks, so that the line with its newline has exactly, or one more than, the limit */
   char *text = malloc(PSDM_CSV_LINE + 8);
   assert_non_null(text);
   for (int over = 0; over <= 1; over++) {
@@ -198,7 +198,7 @@ TEST(the_longest_line) {
   free(text);
 }
 
-/* a header c0,c1,... of so many columns; the last is named like the one given unless that is negative */
+/* a header c0,c1,... of this many columns; the last is named like the given one unless that is negative */
 static char *wide_header(int columns, int twin) {
   char *text = malloc((size_t)columns * 8 + 2), *at = text;
   assert_non_null(text);
@@ -232,7 +232,7 @@ TEST(the_widest_header) {
   free(text);
 }
 
-/* a source without end: so many rows "0.001,2\n", made on the fly */
+/* a long source: this many rows "0.001,2\n", made on the fly */
 typedef struct endless {
   long rows;
   size_t at;
@@ -279,5 +279,5 @@ TEST(memory_does_not_grow_with_rows) {
   assert_int_equal(calls[0], calls[1]);
 }
 
-TEST_MAIN(headers_and_rows, names_and_facts, refusals_say_where, a_failing_source_is_told, files_that_cannot_be_opened,
-          the_longest_line, the_widest_header, memory_does_not_grow_with_rows)
+TEST_MAIN(headers_and_rows, names_and_facts, refusals_say_where, a_failing_source_is_reported,
+          missing_files_are_refused, the_longest_line, the_widest_header, memory_does_not_grow_with_rows)

@@ -1,4 +1,4 @@
-/* Named matrices in a MATLAB file: read back as written, whole or not at all. */
+/* Named matrices in a MATLAB file: read back as written, completely or not at all. */
 #define _POSIX_C_SOURCE 200809L /* symlink */
 #include <matio.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ TEST(test_matio_reads_it) {
   assert_int_equal(unlink(path), 0);
 }
 
-/* the same bytes whenever it is written, whatever stands in the temporary file's place, and a full disk is told */
+/* the same bytes whenever it is written, whatever has the temporary file's name, and a full disk is reported */
 TEST(test_the_file) {
   const double A[4] = {1, 2, 3, 4};
   const psdm_matrix m = {"A", 2, 2, 1, A, NULL};

@@ -1,5 +1,4 @@
-/* Tables of numbers: what text is read as, where a wrong one is refused, and what a header of a binary file may
- * claim. */
+/* Tables of numbers: how text is read, where a wrong one is refused, and what a header of a binary file may claim. */
 #define _GNU_SOURCE /* mkstemp */
 #include <math.h>
 #include <stdint.h>
@@ -75,7 +74,7 @@ TEST(test_refusals) {
   psdmp_base_arena_free(&arena);
 }
 
-/* each allocation of a reading fails once: no memory is the answer, nothing is kept */
+/* each allocation of a reading fails once: the status is PSDM_E_MEMORY, nothing leaks */
 TEST(test_memory) {
   static const char text[] = "1,2,3\n4,5,6\n";
   psdm_status status = PSDM_E_MEMORY;
@@ -94,7 +93,7 @@ TEST(test_memory) {
   assert_true(call > 2);
 }
 
-/* deflate packs 1032 to 1 at most: what claims more is no file */
+/* deflate packs 1032 to 1 at most: a file that claims more is refused */
 TEST(test_claims) {
   assert_true(psdmp_table_matrix_fits(1032, 1, 1, 1));
   assert_false(psdmp_table_matrix_fits(1033, 1, 1, 1));

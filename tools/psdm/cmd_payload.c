@@ -1,11 +1,5 @@
-/* cmd_payload.c: psdm payload: identifies the load of a calibrated robot and adds it to the parameters. */
-#include "cmd_payload.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#define SETTINGS_STRUCT payload_settings
-static const psdm_setting settings[] = {PAYLOAD_SETTINGS(PSDM_SETTINGS_ROW){0}};
+/* cmd_payload.c: psdm payload: its command line; the load, and how well torques are met with it. */
+#include "tool.h"
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -27,99 +21,78 @@ static const char help[] =
     "  psdm payload arm.yaml --params arm_params.yaml --load 2.5,0,0,0.08 --out loaded.yaml\n"
     "  psdm eval arm.yaml inverse --params loaded.yaml --friction --in states.csv\n";
 
-const command_line payload_line = {"payload", settings, positional, help};
+const command_line payload_line = {"payload", NULL, positional, help};
 
-static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
-
-bool payload_words_wanted(const payload_job *j) {
-  return !j->set.json && !tool_quiet() && !is_standard(j->set.out) && !is_standard(j->set.predict);
+/* one number, its standard deviation where logs gave it, and whether they say little about it */
+static void print_number(const psdm_payload_result *r, int parameter, double scale, double value, double sd,
+                         const char *unit) {
+  printf(" %11.5g %s", scale * value, unit);
+  if (r->verdict)
+    printf("  +- %.2g%s", scale * sd, r->prior_share.item[parameter].value > 0.5 ? "  mostly from the prior" : "");
+  printf("\n");
 }
 
-static void payload_free(payload_job *j) {
-  psdm_payload_free(j->answer);
-  psdm_parameters_free(j->with);
-  psdm_parameters_free(j->empty);
-  psdm_model_free(j->model);
-  psdm_settings_free(settings, &j->set);
-  psdm_robot_free(j->robot);
-  free(j->sign);
-  free(j->offset);
-  free(j->L);
+static void print_load(const psdm_payload_result *r) {
+  static const psdm_inertia_pairs none;
+  static const char *const pair[6] = {"xx", "xy", "xz", "yy", "yz", "zz"};
+  const psdm_load_result *load = &r->load;
+  const psdm_inertia_pairs *I = &load->inertia, *s = load->inertia_sd ? load->inertia_sd : &none;
+  const double inertia[6] = {I->xx, I->xy, I->xz, I->yy, I->yz, I->zz},
+               sd[6] = {s->xx, s->xy, s->xz, s->yy, s->yz, s->zz};
+  printf("  mass    ");
+  print_number(r, 0, 1, load->mass, load->mass_sd, "kg");
+  for (int k = 0; k < 3; k++) {
+    printf("  centre %c", "xyz"[k]);
+    print_number(r, 1 + k, 1e3, load->com[k], load->com_sd[k], "mm");
+  }
+  for (int k = 0; k < 6; k++) {
+    printf("  I%s     ", pair[k]);
+    print_number(r, 4 + k, 1, inertia[k], sd[k], "kg m^2");
+  }
 }
 
-/* ---- the run: the first interrupt ends it and keeps the rows so far, the second ends the program ---- */
-
-static int identify(payload_job *j) {
-  psdm_error error;
-  progress bar = progress_start("reading logs", 0);
-  if (j->set.load) return -1;
-  tool_listen();
-  j->options.progress = progress_words;
-  j->options.progress_user = &bar;
-  psdm_status status = psdm_payload_identify(j->robot, j->empty, &j->options, NULL, &j->answer, &error);
-  progress_end(&bar);
-  if (status) return tool_fail(&error);
-  if (j->answer->stopped) tool_warn("interrupted: this result uses the rows read so far");
-  tool_deaf();
-  j->load = j->answer->load;
-  memcpy(j->pi, j->answer->pi, sizeof j->pi);
-  return -1;
+static void print_fit(const psdm_payload_result *r) {
+  printf("\ntorques of the logs with the load, rows in motion: |error| / |tau| %.2f %% with the empty robot's "
+         "parameters, %.2f %% with the load\n\n",
+         100 * r->before->global_rel, 100 * r->after->global_rel);
+  printf("  %-16s %10s %10s %9s %9s\n", "joint", "rmse empty", "rmse with", "rel empty", "rel with");
+  for (int i = 0; i < r->n; i++) {
+    const psdm_named_fit *before = &r->before->joints.item[i], *after = &r->after->joints.item[i];
+    printf("  %-16.16s %10.4g %10.4g %8.2f%% %8.2f%%\n", tool_safe(r->joints.item[i].name), before->rmse, after->rmse,
+           100 * before->rel, 100 * after->rel);
+  }
 }
 
-/* the loaded robot, and the provenance of its base parameters */
-static int apply(payload_job *j) {
-  psdm_error error;
-  if (psdm_payload_parameters(j->robot, j->empty, j->joint, j->pi, j->answer ? j->answer->covariance : NULL, NULL,
-                              &j->with, &error))
-    return tool_fail(&error);
-  if (psdm_parameters_model(j->robot, NULL, &j->model, &error)) return tool_fail(&error);
-  if (!(j->L = calloc(10 * (size_t)psdm_model_l(j->model) + 1, sizeof *j->L))) return tool_no_memory("payload");
-  return psdm_payload_map(j->robot, j->model, j->joint, j->L, &error) ? tool_fail(&error) : -1;
+static void print_faults(const psdm_payload_result *r) {
+  enum { SHOWN = 8 };
+  for (int k = 0; k < SHOWN && k < r->fault_lines.rows; k++)
+    printf("%s  %s\n", k ? "" : "\nfaults of the logs:\n", tool_safe(r->fault_lines.item[k]));
+  if (r->fault_lines.rows > SHOWN) printf("  and more\n");
 }
 
-static int load_robot(payload_job *j) {
-  psdm_error error;
-  psdm_robot_settings robot = *PSDM_ROBOT_SETTINGS_OF(&j->set);
-  robot.params = NULL; /* the file is read below; the robot need not adopt it */
-  int code = tool_load("payload", j->path, &robot, &j->robot);
-  tool_input(j->set.params);
-  for (int i = 0; i < j->set.log.count; i++) tool_input(j->set.log.value[i]);
-  for (int i = 0; i < j->set.empty.count; i++) tool_input(j->set.empty.value[i]);
-  if (code < 0 && psdm_parameters_load(j->set.params, j->robot, NULL, &j->empty, &error)) code = tool_fail(&error);
-  if (code < 0 && j->empty) tool_unsigned(j->set.params, j->empty);
-  return code;
-}
-
-/* if a load does not explain the torques, there is none, or the calibration, its units or signs do not match the logs
-   */
-static void judge(payload_job *j) {
-  long rows = 0;
-  for (int i = 0; j->answer && i < j->n; i++) rows += j->answer->after[i].rows;
-  if (rows) j->verdict = psdm_verdict_of_fit(j->n, j->answer->after, &j->finding);
-}
-
-static int report(payload_job *j) {
-  int code = EXIT_OK;
-  judge(j);
-  if (j->set.json) code = payload_json(j);
-  if (payload_words_wanted(j)) payload_print(j);
-  else if (j->verdict > j->accept && !j->set.json)
-    tool_warn("verdict: %s: %s", psdm_verdict_name(j->verdict), j->finding.text);
-  return code == EXIT_OK && j->verdict > j->accept ? EXIT_QUALITY : code;
+static void print(const psdm_payload_result *r) {
+  printf("%s: load on link '%s', ", tool_safe(r->name), tool_safe(r->link));
+  if (r->verdict) printf("from %ld rows, %.1f s\n", r->rows, r->seconds);
+  else printf("as given\n");
+  print_load(r);
+  if (!r->verdict) return;
+  print_fit(r);
+  print_faults(r);
+  for (int k = 0; k < r->remarks.rows; k++) printf("%s- %s\n", k ? "" : "\n", r->remarks.item[k]);
+  printf("\nverdict: %s%s%s\n", r->verdict->word, r->verdict->text[0] ? ": " : "", r->verdict->text);
 }
 
 int cmd_payload(int argc, char **argv) {
-  payload_job *j = calloc(1, sizeof *j);
-  if (!j) return tool_no_memory("payload");
-  int code = settings_parse(&payload_line, argc, argv, &j->set, &j->path);
-  if (code < 0) code = payload_words(j);
-  if (code < 0) code = load_robot(j);
-  if (code < 0) code = payload_numbers(j);
-  if (code < 0) code = identify(j);
-  if (code < 0) code = apply(j);
-  if (code < 0) code = payload_files(j);
-  if (code < 0) code = report(j);
-  payload_free(j);
-  free(j);
+  static const char *const files[] = {"out", "predict", NULL};
+  psdm_job *job;
+  int code = tool_job_run(&payload_line, argc, argv, &job);
+  if (code < 0 && (code = tool_job_json(job)) == EXIT_OK) {
+    const psdm_payload_result *r = (const psdm_payload_result *)psdm_job_result(job);
+    if (tool_job_words(job, files)) print(r);
+    else if (r->verdict && !r->verdict->good && !tool_job_flag(job, "json"))
+      tool_warn("verdict: %s: %s", r->verdict->word, r->verdict->text);
+    code = psdm_job_good(job) ? EXIT_OK : EXIT_QUALITY;
+  }
+  psdm_job_free(job);
   return code;
 }

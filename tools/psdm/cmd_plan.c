@@ -1,12 +1,8 @@
-/* cmd_plan.c: psdm plan: fastest and least strenuous motions, and time scaling. */
-#include "cmd_plan.h"
-
+/* cmd_plan.c: psdm plan: its command line; how long the motion takes, and how near it comes to the limits. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define SETTINGS_STRUCT plan_settings
-static const psdm_setting settings[] = {PLAN_SETTINGS(PSDM_SETTINGS_ROW){0}};
+#include "tool.h"
 
 static const char *const positional[] = {"ROBOT", "time|energy|scale", NULL};
 
@@ -30,169 +26,62 @@ static const char help[] =
     "  psdm plan arm.yaml time --trajectory path.csv --effort 50,30,10 --out quick.csv\n"
     "  psdm plan arm.yaml scale --trajectory too_fast.csv --out slower.csv\n";
 
-const command_line plan_line = {"plan", settings, positional, help};
+const command_line plan_line = {"plan", NULL, positional, help};
 
-/* ---- option values ---- */
-
-static int check_words(plan_job *j) {
-  static const char *const kinds[] = {"time", "energy", "scale"};
-  int what = 0;
-  while (what < 3 && strcmp(j->words[1], kinds[what])) what++;
-  if (what == 3) {
-    const char *near = tool_nearest(j->words[1], kinds, 3);
-    return tool_usage("plan", "'%s' is not one of time, energy, scale%s%s%s", tool_safe(j->words[1]),
-                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-  }
-  j->what = what;
-  if (!psdm_friction_find(j->set.friction, &j->friction) || j->friction == PSDM_FRICTION_LUGRE)
-    return tool_usage("plan", "--friction '%s': none, viscous, coulomb, stribeck or power was expected",
-                      tool_safe(j->set.friction));
-  if (j->what == PLAN_SCALE && !j->set.trajectory) return tool_usage("plan", "scale needs --trajectory FILE.csv");
-  if (j->what == PLAN_ENERGY && j->set.trajectory) return tool_usage("plan", "--trajectory needs time or scale");
-  if (j->set.trajectory && (j->set.to || j->set.from))
-    return tool_usage("plan", "give either --from and --to, or --trajectory");
-  if (!j->set.trajectory && !j->set.to) return tool_usage("plan", "missing --to Q,... or --trajectory FILE.csv");
-  if (j->what != PLAN_SCALE && j->set.factor != 0) return tool_usage("plan", "--factor needs scale");
-  if (j->what == PLAN_SCALE && !(j->set.factor >= 0 && isfinite(j->set.factor)))
-    return tool_usage("plan", "--factor %g: a positive number was expected", j->set.factor);
-  return -1;
+static void print_scale(const psdm_job *job, const psdm_plan_result *r) {
+  bool given = *(const psdm_setting_number *)psdm_job_value(job, "factor") > 0;
+  printf("%s: the trajectory scaled by %.6g, %.6g s\n", tool_safe(r->name), r->factor, r->seconds);
+  if (strcmp(r->limited_by, psdm_scale_name(PSDM_SCALE_NOTHING)) != 0)
+    printf("  %s the %s of joint '%s' is at its limit\n", given ? "with the smallest factor" : "at which",
+           r->limited_by, tool_safe(r->joints.item[r->limited_joint - 1].name));
+  printf("  scaled torques against recomputed ones: %.1e\n", r->recomputed);
 }
 
-/* 0 for the default, or a whole number of at least 2 */
-static bool counts(double x, double most) { return x == 0 || (x >= 2 && x <= most && x == floor(x)); }
-
-static int check_numbers(const plan_settings *s) {
-  const struct {
-    const char *name;
-    double value;
-  } rows[] = {{"duration", s->duration}, {"tolerance", s->tolerance}, {"wall", s->wall}};
-  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-    if (!(rows[k].value >= 0) || !isfinite(rows[k].value))
-      return tool_usage("plan", "--%s must not be negative", rows[k].name);
-  if (!(s->output > 0) || !isfinite(s->output))
-    return tool_usage("plan", "--output %g: a positive number was expected", s->output);
-  if (s->blend != -1 && !(s->blend >= 0 && s->blend <= 1))
-    return tool_usage("plan", "--blend %g: 0 to 1 was expected", s->blend);
-  if (!counts(s->nodes, 10000))
-    return tool_usage("plan", "--nodes %g: a whole number from 2 to 10000 was expected", s->nodes);
-  if (!counts(s->points, 1e7))
-    return tool_usage("plan", "--points %g: a whole number from 2 to 10000000 was expected", s->points);
-  if (s->json && s->out && strcmp(s->out, "-") == 0)
-    return tool_usage("plan", "--json and --out - cannot both use standard output");
-  return -1;
+static void print_path(const psdm_path_plan *plan, const psdm_plan_result *r) {
+  long met = 0;
+  for (long k = 0; k < plan->points; k++) met += plan->usage[k] > 0.99;
+  printf("%s: fastest traversal of the path, %.6g s; a limit is active at %.1f %% of %ld points\n", tool_safe(r->name),
+         r->seconds, 100 * (double)met / (double)plan->points, plan->points);
 }
 
-static void limits_of_file(plan_job *j) {
-  for (int k = 0; k < psdm_robot_joints(j->robot); k++) {
-    const psdm_joint *joint = psdm_robot_joint(j->robot, k);
-    if (joint->q < 0) continue;
-    const double of[LIMITS] = {joint->limits.lower, joint->limits.upper, joint->limits.velocity,
-                               joint->limits.acceleration, joint->limits.effort};
-    for (int l = 0; l < LIMITS; l++) j->limit[l][joint->q] = of[l];
+static void print_optimal(const psdm_plan_result *r) {
+  printf("%s: %s, %.6g s, integral of squared torques %.6g\n", tool_safe(r->name),
+         strcmp(r->what, "time") == 0 ? "fastest motion" : "least strenuous motion", r->seconds, r->energy);
+  printf("  %s; %ld iterations, %.2f s; the initial guess took %.6g s and %.6g\n", r->solver, r->iterations, r->wall,
+         r->guess_seconds, r->guess_energy);
+}
+
+static void print_joints(const psdm_plan_result *r) {
+  const double *const peak[3] = {r->peak_velocity.item, r->peak_acceleration.item, r->peak_torque.item};
+  printf("\n  %-16s %11s %11s %11s %11s %11s %11s\n", "joint", "peak |qd|", "limit", "peak |qdd|", "limit",
+         "peak |tau|", "limit");
+  for (int i = 0; i < r->n; i++) {
+    const psdm_limits *limits = &r->joints.item[i].limits;
+    const double limit[3] = {limits->velocity, limits->acceleration, limits->effort};
+    printf("  %-16.16s", tool_safe(r->joints.item[i].name));
+    for (int p = 0; p < 3; p++) {
+      printf(" %11.5g", peak[p][i]);
+      if (isfinite(limit[p])) printf(" %11.5g", limit[p]);
+      else printf(" %11s", "-");
+    }
+    printf("\n");
   }
 }
 
-static int read_numbers(plan_job *j) {
-  const struct {
-    const char *name, *text;
-    double *to;
-  } list[] = {{"lower", j->set.lower, j->limit[LIMIT_LOWER]},
-              {"upper", j->set.upper, j->limit[LIMIT_UPPER]},
-              {"velocity", j->set.velocity, j->limit[LIMIT_VELOCITY]},
-              {"acceleration", j->set.acceleration, j->limit[LIMIT_ACCELERATION]},
-              {"effort", j->set.effort, j->limit[LIMIT_EFFORT]},
-              {"from", j->set.from, j->from},
-              {"to", j->set.to, j->to}};
-  int code = -1;
-  for (size_t k = 0; k < sizeof list / sizeof *list && code < 0; k++)
-    if (list[k].text) code = tool_numbers("plan", list[k].name, list[k].text, j->n, list[k].to);
-  for (int i = 0; i < j->n && code < 0; i++)
-    for (int l = LIMIT_VELOCITY; l < LIMITS && code < 0; l++)
-      if (!(j->limit[l][i] > 0))
-        code = tool_usage("plan",
-                          "joint '%s': limits of velocity, acceleration and torque are positive numbers; %g was found",
-                          tool_safe(plan_joint(j, i)->name), j->limit[l][i]);
-  return code;
-}
-
-/* the columns that --out writes: tau is not an unknown column of a trajectory */
-static bool own_columns(const plan_job *j) {
-  static const char *const groups[] = {"q", "qd", "qdd", "tau"};
-  psdm_csv *csv;
-  if (strcmp(j->set.trajectory, "-") == 0 || psdm_csv_open(j->set.trajectory, NULL, &csv, NULL)) return false;
-  int own = psdm_csv_find(csv, "t") >= 0;
-  for (int k = 0; k < 4 * j->n; k++) {
-    char name[32];
-    snprintf(name, sizeof name, "%s%d", groups[k % 4], k / 4 + 1);
-    own += psdm_csv_find(csv, name) >= 0;
-  }
-  bool all = own == psdm_csv_columns(csv);
-  psdm_csv_close(csv);
-  return all;
-}
-
-static int load_trajectory(plan_job *j) {
-  psdm_error error;
-  if (!j->set.trajectory) return -1;
-  tool_input(j->set.trajectory);
-  int code = tool_table_fits(j->robot, j->set.trajectory, 3 * j->n);
-  if (code >= 0) return code;
-  return psdm_motion_load(j->set.trajectory, j->n, j->set.ignore_extra || own_columns(j), NULL, &j->path, &error)
-             ? tool_fail(&error)
-             : -1;
-}
-
-static int prepare(plan_job *j) {
-  psdm_error error;
-  j->n = psdm_robot_n(j->robot);
-  size_t n = (size_t)j->n;
-  if (!(j->memory = calloc((LIMITS + 9) * n + 1, sizeof *j->memory)) || psdm_work_new(j->robot, NULL, &j->work))
-    return tool_no_memory("plan");
-  double *at = j->memory;
-  for (int l = 0; l < LIMITS; l++) j->limit[l] = at, at += n;
-  for (int p = 0; p < 3; p++) j->peak[p] = at, at += n;
-  j->from = at, at += n;
-  j->to = at, at += n;
-  j->state = at, at += 3 * n;
-  j->tau = at;
-  limits_of_file(j);
-  int code = read_numbers(j);
-  if (code >= 0) return code;
-  if (psdm_robot_ready(j->robot, &error)) return tool_fail(&error);
-  return load_trajectory(j);
-}
-
-static int report(plan_job *j) {
-  bool standard = j->set.out && strcmp(j->set.out, "-") == 0;
-  int code = j->set.json ? plan_json(j) : EXIT_OK;
-  if (!j->set.json && !tool_quiet() && !standard) plan_print(j);
-  if (code != EXIT_OK) return code;
-  bool found = !j->optimal || (j->optimal->converged && !j->optimal->stopped);
-  if (!found && !tool_interrupted()) tool_warn("the motion may not be optimal: %s", j->optimal->words);
-  if (j->used > 1.01) tool_warn("a limit is exceeded: the motion reaches %.1f %% of it", 100 * j->used);
-  return found && j->used <= 1.01 ? EXIT_OK : EXIT_QUALITY;
-}
-
-static void release(plan_job *j) {
-  psdm_optimal_free(j->optimal);
-  psdm_path_plan_free(j->plan);
-  psdm_motion_free(j->path);
-  psdm_work_free(j->work, NULL);
-  psdm_robot_free(j->robot);
-  free(j->memory);
+static int print(const psdm_job *job) {
+  const psdm_plan_result *r = (const psdm_plan_result *)psdm_job_result(job);
+  const char *out = tool_job_text(job, "out");
+  if (tool_quiet()) return EXIT_OK;
+  if (r->limited_by) print_scale(job, r);
+  else if (r->path) print_path(psdm_job_path_plan(job), r);
+  else print_optimal(r);
+  print_joints(r);
+  printf("  at most %.2f %% of a limit, on %ld points\n", 100 * r->limit_used, 10 * (r->rows - 1) + 1);
+  if (out) printf("  %ld rows in %s\n", r->rows, tool_safe(out));
+  return EXIT_OK;
 }
 
 int cmd_plan(int argc, char **argv) {
-  plan_job j = {.used = 0};
-  int code = settings_parse(&plan_line, argc, argv, &j.set, j.words);
-  if (code < 0) code = check_words(&j);
-  if (code < 0) code = check_numbers(&j.set);
-  if (code < 0) code = tool_load("plan", j.words[0], PSDM_ROBOT_SETTINGS_OF(&j.set), &j.robot);
-  if (code < 0) code = prepare(&j);
-  if (code < 0 && !j.path) tool_listen(); /* the other two take only a moment and are not interruptible */
-  if (code < 0) code = j.what == PLAN_SCALE ? plan_scale(&j) : j.path ? plan_path(&j) : plan_optimal(&j);
-  if (code < 0) code = plan_rows(&j);
-  if (code < 0) code = report(&j);
-  release(&j);
-  return code;
+  static const char *const files[] = {"out", NULL};
+  return tool_job_command(&plan_line, argc, argv, files, print);
 }

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "tool.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,48 +17,6 @@ double tool_random(unsigned long long *state) {
 }
 
 bool tool_parse_number(const char *text, double *value) { return psdm_parse_number(text, value); }
-
-int tool_verdict(const char *command, const char *text, psdm_verdict *verdict) {
-  if (psdm_verdict_find(text, verdict)) return -1;
-  return tool_usage(command, "--accept '%s': good, usable, poor or useless was expected", tool_safe(text));
-}
-
-int tool_numbers(const char *command, const char *option, const char *text, int count, double *value) {
-  const char *at = text;
-  int found = 0;
-  for (;; at++) {
-    char part[64];
-    size_t length = strcspn(at, ",");
-    if (length >= sizeof part || found == count) break;
-    memcpy(part, at, length);
-    part[length] = '\0';
-    if (!tool_parse_number(part, &value[found])) break;
-    found++;
-    at += length;
-    if (*at) continue;
-    for (int i = 1; i < count && found == 1; i++) value[i] = value[0];
-    if (found == 1 || found == count) return -1;
-    break;
-  }
-  return tool_usage(command, "--%s '%s': one number or %d were expected", option, tool_safe(text), count);
-}
-
-void tool_unsigned(const char *path, const psdm_parameters *p) {
-  if (!p->kinematics)
-    tool_note("%s does not name the kinematics of its parameters; they are assumed to be this robot's",
-              tool_safe(path));
-}
-
-int tool_table_fits(const psdm_robot *robot, const char *path, int columns) {
-  enum { BYTES = 32 }; /* per number: room that doubles, and its copies */
-  psdm_csv *csv = NULL;
-  psdm_error error;
-  /* a file that cannot be opened is reported by its reader */
-  if (strcmp(path, "-") == 0 || psdm_csv_open(path, NULL, &csv, NULL)) return -1;
-  psdm_status status = psdm_csv_fits(csv, BYTES * ((size_t)columns + 1), psdm_robot_memory(robot), &error);
-  psdm_csv_close(csv);
-  return status ? tool_fail(&error) : -1;
-}
 
 int tool_assume(const char *command, const char *text, psdm_derive_options *options) {
   static char copy[4096];
@@ -197,21 +154,6 @@ void tool_json_begin(psdm_output *out, const char *command) {
   psdm_json_object(out, NULL);
   psdm_json_string(out, "command", command);
   psdm_json_string(out, "psdm", psdm_version());
-}
-
-void tool_group_names(psdm_output *out, const char *const *names, int groups, int n) {
-  for (int g = 0; g < groups; g++)
-    for (int i = 0; i < n; i++) psdm_output_print(out, ",%s%d", names[g], i + 1);
-  psdm_output_text(out, "\n");
-}
-
-void tool_group_numbers(psdm_output *out, const double *const *group, int groups, int n) {
-  for (int g = 0; g < groups; g++)
-    for (int i = 0; i < n; i++) {
-      psdm_output_text(out, ",");
-      psdm_output_number(out, group[g][i]);
-    }
-  psdm_output_text(out, "\n");
 }
 
 /* ---- links ---- */

@@ -96,13 +96,6 @@ const char *tool_plain(void);
 /* Strict C-locale decimal. */
 bool tool_parse_number(const char *text, double *value);
 
-/* --accept. Returns -1 to go on, else an exit code. */
-int tool_verdict(const char *command, const char *text, psdm_verdict *verdict);
-
-/* "1,2,3": count numbers, or one for all. The option's name is for the message. Returns -1 to go on, else an exit
- * code. */
-int tool_numbers(const char *command, const char *option, const char *text, int count, double *value);
-
 /* The nearest of some words, NULL when none is near. */
 const char *tool_nearest(const char *text, const char *const *words, size_t count);
 
@@ -125,13 +118,6 @@ int tool_job_command(const command_line *line, int argc, char **argv, const char
 int tool_job_report(psdm_report *report, const char *path, int *lacking); /* psdm_job_report: -1, or an exit code */
 /* standard output is free for words: none of these settings, ending with NULL, and not --json has it */
 bool tool_job_words(const psdm_job *job, const char *const *files);
-
-/* Checks a table of this many columns beside t for a motion or signal: -1 if it fits into the robot's --memory, else an
- * exit code. */
-int tool_table_fits(const psdm_robot *robot, const char *path, int columns);
-
-/* Warns about a parameter file without a fingerprint of its robot. */
-void tool_unsigned(const char *path, const psdm_parameters *parameters);
 
 /* The same from the MATLAB toolbox's tables; x_path may be NULL. */
 int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const psdm_robot_settings *set,
@@ -220,11 +206,6 @@ void tool_json_robot(psdm_output *out, const char *key, const psdm_robot *robot)
 enum { TOOL_LIMITS = 5 };
 void tool_json_joints(psdm_output *out, const psdm_robot *robot, double *const *limit);
 const char *tool_joint_type(const psdm_robot *robot, int q); /* "revolute" or "prismatic" */
-
-/* Rows whose columns come in groups of one number per joint: ",q1,q2,qd1,..." and the line's end; ",0.1,0.2,..." and
- * the line's end. The caller writes what precedes them. */
-void tool_group_names(psdm_output *out, const char *const *names, int groups, int n);
-void tool_group_numbers(psdm_output *out, const double *const *group, int groups, int n);
 
 /* ---- progress on a terminal, once a job takes over two seconds ---- */
 

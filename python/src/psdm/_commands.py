@@ -48,12 +48,6 @@ class Job:
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
 
-    def motion(self, table: Any, name: str) -> str:
-        """A path as it is, or arrays t, q, qd, qdd in a file."""
-        if isinstance(table, (str, os.PathLike)):
-            return os.fspath(table)
-        return _tool.write_csv(self.path(name), _columns(table, ("t", "q", "qd", "qdd")))
-
     def log(self, table: Log, name: str) -> str:
         """A path as it is, or arrays t, q, ..., tau or i in a file without losing a bit."""
         from psdm.robot import save_matrices
@@ -181,9 +175,10 @@ class Commands:
         return Simulation(job.robot, job.data(), job.rows("out"), *_end(job), log=job.rows("log"))
 
     def plan(self: Any, what: str = "time", *, start: npt.ArrayLike | None = None, end: npt.ArrayLike | None = None, trajectory: Any = None,
-             **options: Any) -> Plan:
+             progress: Progress | None = None, **options: Any) -> Plan:
         """Motions under limits: ``what`` is "time" or "energy" from ``start`` to ``end`` at rest (needs IPOPT's plug-in on the system), "time" along a ``trajectory`` (arrays t, q, or
-        a file), or "scale": the trajectory as it is, so much longer that all limits are met.
+        a file), or "scale": the trajectory as it is, so much longer that all limits are met. ``progress`` is called with what is being done and its share; where it returns False,
+        the search ends with the motion so far if that respects the limits, as after Ctrl-C.
 
         >>> import numpy as np, psdm
         >>> robot, t = psdm.Robot.shipped("two_link"), np.linspace(0, 1, 51)
@@ -191,26 +186,34 @@ class Commands:
         >>> bool(robot.plan("time", trajectory=path, effort=[60, 20], velocity=3).limit_used <= 1.01)
         True
         """
-        with self._job("plan", options) as job:
-            job.words.append(what)
-            job.options.update({"from": start, "to": end, "out": job.path("rows.csv")})
-            if trajectory is not None:
-                job.options["trajectory"] = job.motion(trajectory, "trajectory.csv")
-            data, code, said = job.run()
-            return Plan(self, data, job.rows("rows.csv"), code, said, {".csv": job.text("rows.csv")})
+        job = _job.Job(self, "plan", {"what": what, "from": start, "to": end, **options}, progress)
+        job.keep("out")
+        if isinstance(trajectory, (str, os.PathLike)):
+            job.set("trajectory", trajectory)
+        elif trajectory is not None:
+            job.table("trajectory", _columns(trajectory, ("t", "q", "qd", "qdd")))
+        job.run()
+        return Plan(job.robot, job.data(), job.rows("out"), *_end(job))
 
-    def payload(self: Any, log: Log | Sequence[Log], *, parameters: Any = None, empty: Log | Sequence[Log] = (), **options: Any) -> Payload:
-        """What a calibrated robot carries, from logs with the load, and better without it too (``empty``). ``parameters``: the calibration, unless the robot is ``calibrated`` already."""
-        robot = self if parameters is None else self.calibrated(parameters)
-        with robot._job("payload", options) as job:
-            for option, given in (("--log", log), ("--empty", empty)):
-                tables = [given] if isinstance(given, (str, os.PathLike, Mapping)) else list(given)
-                job.words += [option, *(job.log(table, f"{option[2:]}{k}") for k, table in enumerate(tables))] if tables else []
-            job.options.update({"out": job.path("loaded.yaml"), "predict": job.path("rows.csv")})
-            data, code, said = job.run()
-            found = Payload(robot, data, job.rows("rows.csv"), code, said, {".csv": job.text("rows.csv")})
-            found._text = job.text("loaded.yaml")
-            return found
+    def payload(self: Any, log: Log | Sequence[Log], *, parameters: Any = None, empty: Log | Sequence[Log] = (), progress: Progress | None = None,
+                **options: Any) -> Payload:
+        """What a calibrated robot carries, from logs with the load, and better without it too (``empty``). ``parameters``: the calibration, unless the robot is ``calibrated`` already.
+        ``progress`` is called with what is being done and its share, and ends the reading with the rows so far where it returns False, as Ctrl-C does."""
+        given = parameters if parameters is not None else options.pop("params", None)
+        robot = self if given is None else self.calibrated(given)
+        text = robot._source["parameters"] if robot._source["pi"] is None else None
+        # the load is what the calibration does not explain: the robot itself need not have these parameters
+        job = _job.Job(robot if text is None else robot._uncalibrated(), "payload", options, progress)
+        if text is not None:
+            job.file("params", "parameters", text)
+        for setting, tables in (("log", log), ("empty", empty)):
+            _logs(job, setting, tables)
+        for name in ("out", "predict"):
+            job.keep(name)
+        job.run()
+        found = Payload(job.robot.calibrated(text), job.data(), job.rows("predict"), *_end(job))
+        found._text = job.text("out")
+        return found
 
     def reduce(self: Any, *, profile: Any = "slow", error: float = 0.01, confidence: float = 0.95, **options: Any) -> Reduction:
         """The smallest model within an error at a confidence; ``profile`` is "slow", "fast", a file, or arrays {"q": ..., "qd": ..., "qdd": ...}.

@@ -123,7 +123,8 @@ class Job:
             except BaseException as error:  # KeyboardInterrupt, or what the caller's progress raised
                 lib.psdmpy_watch_stop(self._watch)
                 raised = raised or error
-        if raised is not None and (status[0] or not isinstance(raised, KeyboardInterrupt)):
+        # an interrupt that the job took ends it with the best so far; any other is Python's own
+        if raised is not None and (status[0] or not self.stopped or not isinstance(raised, KeyboardInterrupt)):
             raise raised
         check(status[0], self._error)
 
@@ -134,6 +135,7 @@ class Job:
         share = lib.psdmpy_watch_share(self._watch, doing)
         if text_of(doing) and self._progress(text_of(doing), None if share < 0 else float(share)) is False:
             lib.psdmpy_watch_stop(self._watch)
+            self._progress = None  # it has said all it has to
 
     # ---- what came out ----
 

@@ -1,8 +1,8 @@
-/* cmd_payload_json.c: everything that is known of a load, as a document. */
+/* payload_answer.c: everything that is known of a load, as a document. */
 #include <math.h>
 #include <string.h>
 
-#include "cmd_payload.h"
+#include "job/payload_priv.h"
 
 static const psdm_named_number *ten(psdm_result *head, const double *value) {
   static const char *const names[10] = {"m", "mx", "my", "mz", "XX", "XY", "XZ", "YY", "YZ", "ZZ"};
@@ -13,7 +13,7 @@ static const psdm_named_number *ten(psdm_result *head, const double *value) {
 
 static psdm_inertia_pairs pairs(const double I[6]) { return (psdm_inertia_pairs){I[0], I[1], I[2], I[3], I[4], I[5]}; }
 
-static void put_load(const payload_job *j, psdm_payload_result *r) {
+static void put_load(const psdmp_job_payload *j, psdm_payload_result *r) {
   const psdm_payload_answer *a = j->answer;
   r->load.mass = j->load.mass;
   memcpy(r->load.com, j->load.com, sizeof r->load.com);
@@ -31,7 +31,8 @@ static void put_load(const payload_job *j, psdm_payload_result *r) {
   r->covariance.columns = 10;
 }
 
-static const psdm_fit_part *fit_of(const payload_job *j, psdm_result *head, const psdm_joint_fit *fit, double global) {
+static const psdm_fit_part *fit_of(const psdmp_job_payload *j, psdm_result *head, const psdm_joint_fit *fit,
+                                   double global) {
   psdm_fit_part *to = psdm_result_items(head, &psdm_fit_part_type, 1);
   psdm_named_fit *joint = psdm_result_items(head, &psdm_named_fit_type, j->n);
   if (!to || !joint) return NULL;
@@ -49,7 +50,7 @@ static const psdm_estimate *find(const psdm_parameters *p, const char *name) {
 }
 
 /* theta <- theta + L pi, in the order in which generated code has theta */
-static void put_theta(const payload_job *j, psdm_payload_result *r) {
+static void put_theta(const psdmp_job_payload *j, psdm_payload_result *r) {
   int count = psdm_model_l(j->model);
   psdm_loaded_parameter *to = psdm_result_items(&r->head, &psdm_loaded_parameter_type, count);
   for (int k = 0; to && k < count; k++) {
@@ -69,7 +70,7 @@ static const char *remark_at(const void *from, int index) {
   return index < (int)(sizeof a->remark / sizeof *a->remark) && a->remark[index][0] ? a->remark[index] : NULL;
 }
 
-static void put_logs(const payload_job *j, psdm_payload_result *r) {
+static void put_logs(const psdmp_job_payload *j, psdm_payload_result *r) {
   const psdm_payload_answer *a = j->answer;
   psdm_payload_verdict *verdict = psdm_result_items(&r->head, &psdm_payload_verdict_type, 1);
   r->before = fit_of(j, &r->head, a->before, a->global_before);
@@ -79,22 +80,19 @@ static void put_logs(const payload_job *j, psdm_payload_result *r) {
                                       psdm_result_text(&r->head, j->finding.text)};
   r->verdict = verdict;
   r->rows = a->rows, r->seconds = a->seconds, r->stopped = a->stopped;
-  r->fault_lines.item = tool_texts(&r->head, fault_at, a, &r->fault_lines.rows);
-  r->remarks.item = tool_texts(&r->head, remark_at, a, &r->remarks.rows);
+  r->fault_lines.item = psdmp_job_texts(&r->head, fault_at, a, &r->fault_lines.rows);
+  r->remarks.item = psdmp_job_texts(&r->head, remark_at, a, &r->remarks.rows);
 }
 
-int payload_json(payload_job *j) {
-  psdm_result *head;
-  psdm_error error;
-  if (psdm_result_new(&psdm_payload_result_type, NULL, &head, &error)) return tool_fail(&error);
+void psdmp_job_payload_fill(psdm_job *job, psdm_result *head) {
+  psdmp_job_payload *j = (psdmp_job_payload *)job;
   psdm_payload_result *r = (psdm_payload_result *)head;
-  psdm_result_name_robot(head, j->robot, &r->name, &r->fingerprint);
+  psdm_result_name_robot(head, job->robot, &r->name, &r->fingerprint);
   r->n = j->n;
-  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, j->robot, NULL), j->n);
-  r->link = psdm_result_text(head, psdm_robot_link_name(j->robot, j->joint));
+  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, job->robot, NULL), j->n);
+  r->link = psdm_result_text(head, psdm_robot_link_name(job->robot, j->joint));
   put_load(j, r);
   put_theta(j, r);
   if (j->answer) put_logs(j, r);
-  r->settings.item = settings_values(&payload_line, &j->set, head, &r->settings.rows);
-  return tool_answer(head);
+  r->settings.item = psdmp_job_settings(job, head, &r->settings.rows);
 }

@@ -1,8 +1,11 @@
-/* cmd_plan.h: shared by the files of psdm plan. */
-#ifndef CMD_PLAN_H
-#define CMD_PLAN_H
+/* plan_priv.h: what the files of the job plan share: settings, the data of one run, its stages. */
+#ifndef PSDMP_JOB_PLAN_PRIV_H
+#define PSDMP_JOB_PLAN_PRIV_H
 
-#include "tool.h"
+#include "job/job_priv.h"
+#include "psdm/psdm.h"
+
+#define PLAN_ARGUMENTS(X) X(text, what, "time", "time|energy|scale", "what is planned")
 
 #define PLAN_SETTINGS(X)                                                                                    \
   X(text, trajectory, "", "FILE.csv", "time, scale: the path, with t, q1.., optionally qd1.., qdd1..")      \
@@ -28,25 +31,23 @@
   X(number, points, "0", "COUNT", "path: points of the grid; 0: 1000. scale: rows examined; 0: 10001")      \
   X(number, tolerance, "0", "RELATIVE", "time, energy: tolerance of the solver; 0: 1e-8")                   \
   X(number, wall, "0", "SECONDS", "time, energy: stop after this time with the best so far; 0: 300")        \
-  X(flag, ignore_extra, "", "", "ignore unknown columns of --trajectory")                                   \
+  X(flag, ignore_extra, "", "", "ignore unknown columns of \1trajectory")                                   \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct plan_settings {
+typedef struct psdmp_job_plan_settings {
+  PLAN_ARGUMENTS(PSDM_SETTINGS_FIELD)
   PLAN_SETTINGS(PSDM_SETTINGS_FIELD)
-} plan_settings;
-
-enum { LIMIT_LOWER, LIMIT_UPPER, LIMIT_VELOCITY, LIMIT_ACCELERATION, LIMIT_EFFORT, LIMITS };
+} psdmp_job_plan_settings;
 
 /* All data of one run. */
-typedef struct plan_job {
-  plan_settings set;
-  const char *words[2]; /* ROBOT, what */
+typedef struct psdmp_job_plan {
+  psdm_job job;
+  psdmp_job_plan_settings set;
   enum { PLAN_TIME, PLAN_ENERGY, PLAN_SCALE } what;
-  psdm_robot *robot;
   psdm_work *work;
   int n;
   psdm_friction_kind friction;
-  double *memory, *limit[LIMITS], *from, *to; /* (n) each */
+  double *limit[LIMITS], *from, *to; /* (n) each */
   psdm_motion *path;
   psdm_path_plan *plan;
   psdm_optimal *optimal;
@@ -60,15 +61,26 @@ typedef struct plan_job {
   double energy;       /* integral of sum tau^2 dt */
   double used;         /* largest share of a limit */
   long rows;
-} plan_job;
+} psdmp_job_plan;
 
-const psdm_joint *plan_joint(const plan_job *j, int q); /* the joint that moves coordinate q */
-void plan_add_friction(const plan_job *j);              /* to j->tau, at the speeds of j->state */
-int plan_scale(plan_job *j);                            /* -1 to go on, else an exit code */
-int plan_path(plan_job *j);
-int plan_optimal(plan_job *j);
-int plan_rows(plan_job *j); /* measures all rows, and writes --out */
-void plan_print(const plan_job *j);
-int plan_json(const plan_job *j);
+/* ---- plan_check.c ---- */
+
+psdm_status psdmp_job_plan_words(psdmp_job_plan *j);   /* settings that need no robot */
+psdm_status psdmp_job_plan_prepare(psdmp_job_plan *j); /* memory, limits, positions, the trajectory */
+
+/* ---- plan_ways.c ---- */
+
+psdm_status psdmp_job_plan_scale(psdmp_job_plan *j);
+psdm_status psdmp_job_plan_path(psdmp_job_plan *j);
+psdm_status psdmp_job_plan_optimal(psdmp_job_plan *j);
+
+/* ---- plan_rows.c ---- */
+
+/* tells how far the work along a path is; a stop ends it without a result */
+psdm_status psdmp_job_plan_go_on(const psdmp_job_plan *j, const char *doing, long done, long total);
+void psdmp_job_plan_add_friction(const psdmp_job_plan *j); /* to j->tau, at the speeds of j->state */
+psdm_status psdmp_job_plan_rows(psdmp_job_plan *j);        /* measures all rows, and writes out */
+
+void psdmp_job_plan_fill(psdm_job *job, psdm_result *head); /* plan_answer.c: a psdm_plan_result */
 
 #endif
