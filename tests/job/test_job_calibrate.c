@@ -9,7 +9,6 @@
 
 #include "jobs.h"
 
-static psdm_robot *robot; /* outlives all jobs */
 /* what a recorder sees: of a motion at random, and of one for gravity, there and back */
 typedef struct recording {
   psdm_job *job;
@@ -63,9 +62,8 @@ static void record_slow(void) {
   psdm_job_free(motion);
 }
 
-static int load(void **state) {
-  (void)state;
-  robot = load_shipped("two_link");
+static int set_up(void **state) {
+  load(state);
   record_fast();
   record_slow();
   return mkdtemp(folder) ? 0 : -1;
@@ -78,11 +76,10 @@ static int discard(const char *path, const struct stat *info, int kind, struct F
   return remove(path);
 }
 
-static int unload(void **state) {
-  (void)state;
+static int tear_down(void **state) {
   psdm_job_free(fast.job);
   psdm_job_free(slow.job);
-  psdm_robot_free(robot);
+  unload(state);
   return nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -294,14 +291,6 @@ TEST(a_stop_keeps_the_best_so_far) {
   assert_true(answers > 0);
 }
 
-static int files_in(const char *path) {
-  int count = 0;
-  DIR *list = opendir(path);
-  for (struct dirent *entry; list && (entry = readdir(list));) count += entry->d_name[0] != '.';
-  if (list) closedir(list);
-  return count;
-}
-
 /* finished parts stay until the answer is where it belongs */
 TEST(a_checkpoint_goes_when_the_job_is_settled) {
   char path[200];
@@ -482,7 +471,7 @@ TEST(answers_are_fit_for_a_report) {
   all_is_shown(files);
 }
 
-TEST_MAIN_IN(load, unload, an_answer_from_memory_is_the_librarys, files_and_what_is_kept_are_the_same,
+TEST_MAIN_IN(set_up, tear_down, an_answer_from_memory_is_the_librarys, files_and_what_is_kept_are_the_same,
              an_earlier_answer_as_text, unmet_thresholds, a_stop_keeps_the_best_so_far,
              a_checkpoint_goes_when_the_job_is_settled, wrong_settings_are_named, the_gravity_step,
              a_step_continues_from_text, steps_refuse_and_stop, answers_are_fit_for_a_report)

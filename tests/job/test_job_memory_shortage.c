@@ -4,20 +4,6 @@
 #include "shortage.h"
 #include "jobs.h"
 
-static psdm_robot *robot; /* outlives all jobs */
-
-static int load(void **state) {
-  (void)state;
-  robot = load_shipped("two_link");
-  return 0;
-}
-
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
-  return 0;
-}
-
 /* a command, settings in pairs, and what is kept, each list ending with NULL; what it takes from memory */
 typedef struct errand {
   const char *command, *const *settings, *const *kept;

@@ -1,13 +1,13 @@
 /* test_job_payload.c: the job payload from memory to memory: a load that is known, rows, parameters, stops, refusals. */
 #include "../identify/test_calibrate_log.h"
 #include "../payload/test_payload_file.h"
+#define JOB_ROBOT "kuka_kr6"
 #include "jobs.h"
 
 enum { ROWS = 600, N = 6, COLUMNS = 1 + 4 * N, REPEATS = 50 };
 
 static const psdm_load truth_load = {1.5, {0.02, -0.03, 0.06}, {0.004, 0.0002, 0, 0.005, -0.0001, 0.003}};
 
-static psdm_robot *robot; /* outlives all jobs */
 static char parameters[TEXT];
 static double numbers[2][ROWS][COLUMNS], *many;
 static const char *names[COLUMNS];
@@ -52,11 +52,10 @@ static void name_columns(void) {
   }
 }
 
-static int load(void **state) {
-  (void)state;
+static int set_up(void **state) {
   static double pi[STANDARD];
   rng g = rng_start("load");
-  robot = load_shipped("kuka_kr6");
+  load(state);
   psdm_robot_parameters(robot, pi);
   parameter_text(
       &(parameter_file){.robot = robot, .pi = pi, .viscous = 2, .coulomb = 0.3, .offset = 0.1, .smooth = 0.1},
@@ -75,11 +74,9 @@ static int load(void **state) {
   return 0;
 }
 
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
+static int tear_down(void **state) {
   free(many);
-  return 0;
+  return unload(state);
 }
 
 static psdm_job *payload(const psdm_job_host *host) {
@@ -360,6 +357,6 @@ TEST(texts_are_parameter_files) {
   psdm_job_free(job);
 }
 
-TEST_MAIN_IN(load, unload, the_load_is_found, files_have_the_same_bits, a_load_may_be_known,
+TEST_MAIN_IN(set_up, tear_down, the_load_is_found, files_have_the_same_bits, a_load_may_be_known,
              what_is_not_explained_is_not_good, a_stop_keeps_the_rows_so_far, a_stop_before_that_leaves_nothing,
              only_files_are_read, wrong_settings_are_named, texts_are_parameter_files)

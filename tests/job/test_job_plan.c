@@ -8,26 +8,17 @@
 
 enum { ROWS = 201 };
 
-static psdm_robot *robot; /* outlives all jobs */
 static double t[ROWS], q[2 * ROWS], curve[2 * ROWS];
 
 /* a trajectory from rest to rest: u = 3 t^2 - 2 t^3, whose largest speed is 1.5 in the middle; the joints go to 1 and
  * 0.5. A path to the same place: a parabola */
-static int load(void **state) {
-  (void)state;
-  robot = load_shipped("two_link");
+static int set_up(void **state) {
   for (int k = 0; k < ROWS; k++) {
     t[k] = (double)k / (ROWS - 1);
     q[2 * k] = t[k] * t[k] * (3 - 2 * t[k]), q[2 * k + 1] = 0.5 * q[2 * k];
     curve[2 * k] = t[k], curve[2 * k + 1] = 0.5 * t[k] * t[k];
   }
-  return 0;
-}
-
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
-  return 0;
+  return load(state);
 }
 
 static psdm_job *along(const char *what, const psdm_job_host *host) {
@@ -240,5 +231,5 @@ TEST(nothing_satisfies) {
   refuses(job, PSDM_E_IO, "cannot be opened");
 }
 
-TEST_MAIN_IN(load, unload, a_trajectory_is_stretched, a_path_is_followed, the_file_has_the_same_bits,
+TEST_MAIN_IN(set_up, unload, a_trajectory_is_stretched, a_path_is_followed, the_file_has_the_same_bits,
              an_exceeded_limit_is_told, a_stop_leaves_nothing, wrong_settings_are_named, nothing_satisfies)

@@ -3,20 +3,12 @@
 
 #include "jobs.h"
 
-static psdm_robot *robot; /* outlives all jobs */
-
-static int load(void **state) {
+static int set_up(void **state) {
   (void)state;
   /* a cart of 2 kg: the least time for d metres with the force F is 2 sqrt(d m / F) */
   robot =
       parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic, limits: {effort: 4}}]\n"
                   "links: [{mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n");
-  return 0;
-}
-
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
   return 0;
 }
 
@@ -138,5 +130,5 @@ TEST(without_time_it_is_not_good) {
   psdm_job_free(job);
 }
 
-TEST_MAIN_IN(load, unload, the_quickest, the_least_strenuous, a_stop_keeps_what_respects_the_limits,
+TEST_MAIN_IN(set_up, unload, the_quickest, the_least_strenuous, a_stop_keeps_what_respects_the_limits,
              a_stop_before_that_leaves_nothing, without_time_it_is_not_good)
