@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psdm._arrays import Results, States
-from psdm._library import address, check, chosen, encode, ffi, function_of, function_results, lib, new_error, text_of
+from psdm._library import address, check, choice, chosen, encode, ffi, function_of, function_results, lib, new_error, text_of
 
 if TYPE_CHECKING:
     from psdm.robot import Energy, ForwardDerivatives, InverseDerivatives, Pose, Robot
