@@ -38,7 +38,7 @@ def table(columns: dict[str, np.ndarray]) -> str:
 
 def test_all_functions_are_here():
     names = [text_of(lib.psdm_function_name(k)) for k in range(lib.PSDM_FUNCTION_COUNT)]
-    assert sorted(FUNCTIONS) == sorted(names[:lib.PSDM_EVAL_FUNCTIONS])
+    assert sorted(FUNCTIONS) == sorted(names[:lib.PSDM_F_FRICTION])
     assert all(callable(getattr(psdm.Code, name)) for name in names)
 
 
