@@ -140,6 +140,12 @@ typedef struct psdm_analysis {
 /* NULL before the end of a run, or for another command. */
 PSDM_API const psdm_analysis *psdm_job_analysis(const psdm_job *job);
 
+/* ---- reduce ---- */
+
+/* The smaller model, once: it is then the caller's (psdm_model_free). NULL before the end of a run, and of another
+ * command. */
+PSDM_API psdm_model *psdm_job_take_model(psdm_job *job);
+
 /* ---- simulate ---- */
 
 /* Source of a motion; the first four are polynomials of degree 3, 5, 7, 9. id, name, help */

@@ -30,6 +30,7 @@ typedef struct psdmp_job_kind {
   X(excite)                \
   X(inspect)               \
   X(params)                \
+  X(reduce)                \
   X(simulate)
 #define PSDMP_JOB_DECLARE(name) extern const psdmp_job_kind psdmp_job_##name##_kind;
 PSDMP_JOB_KINDS(PSDMP_JOB_DECLARE)
