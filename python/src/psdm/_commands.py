@@ -224,7 +224,8 @@ class Commands:
 
     def analyze(self: Any, *, progress: Progress | None = None, **options: Any) -> Result:
         """Structure of M, c and g, and rigorous bounds of their sizes over all positions."""
-        return self.facts("analyze", progress=progress, **options)
+        found: Result = self.facts("analyze", progress=progress, **options)
+        return found
 
     def facts(self: Any, command: str, *, progress: Progress | None = None, **options: Any) -> Result:
         """What any other command answers about this robot, such as "derive", "params", "inspect" or "bench": as material for a report.

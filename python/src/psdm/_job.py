@@ -74,6 +74,7 @@ class Watch:
         share = lib.psdmpy_watch_share(self._watch, doing)
         if text_of(doing) and self._progress(text_of(doing), None if share < 0 else float(share)) is False:
             lib.psdmpy_watch_stop(self._watch)
+            self._progress = None
 
     @property
     def words(self) -> str:

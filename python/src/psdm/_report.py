@@ -55,7 +55,7 @@ class Page:
         for key, values in rows.items():
             array = np.asarray(values, dtype=np.float64)
             names += [key] if array.ndim == 1 else [f"{key}{k + 1}" for k in range(array.shape[1])]
-            columns += np.ascontiguousarray(array.reshape(len(array), -1).T)
+            columns += list(np.ascontiguousarray(array.reshape(len(array), -1).T))
         if len({len(column) for column in columns}) != 1:
             raise ValueError(f"{name}: the columns have different lengths: {', '.join(f'{key} {np.shape(values)}' for key, values in rows.items())}")
         texts = [ffi.new("char[]", text.encode()) for text in (name, *names)]

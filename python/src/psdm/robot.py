@@ -254,14 +254,15 @@ class Robot(Commands):
     __hash__ = object.__hash__
 
     def _write(self, format: int) -> str:
-        error, output = new_error(), ffi.new("psdm_output **")
-        with tempfile.TemporaryDirectory(prefix="psdm-") as folder:
-            path = os.path.join(folder, "robot")
-            check(lib.psdm_output_open(path.encode(), ffi.NULL, output, error), error)
-            lib.psdm_output_passing(output[0])
+        output = ffi.new("psdm_output **")
+        check(lib.psdm_output_memory(ffi.NULL, output))
+        try:
             lib.psdm_robot_write(self._pointer, format, output[0])
-            check(lib.psdm_output_commit(output, error), error)
-            return pathlib.Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+            text = lib.psdm_output_kept(output[0])
+            check(lib.PSDM_OK if text != ffi.NULL else lib.PSDM_E_MEMORY)
+            return str(ffi.string(text).decode("utf-8", "surrogateescape"))
+        finally:
+            lib.psdm_output_abort(output)
 
     def to_yaml(self) -> str:
         """A robot file with the same dynamics; ``losses("yaml")`` tells what it cannot say."""
