@@ -140,6 +140,22 @@ typedef struct psdm_analysis {
 /* NULL before the end of a run, or for another command. */
 PSDM_API const psdm_analysis *psdm_job_analysis(const psdm_job *job);
 
+/* ---- linearize ---- */
+
+/* A point, and what its document does not say. */
+typedef struct psdm_linearization {
+  const psdm_linearize_result *head; /* the document, which has no points */
+  const psdm_linear_point *point;
+  int line;                       /* of the file */
+  bool rates, accelerations;      /* the file has them, or they follow from its torques */
+  const psdm_system_facts *facts; /* of the continuous system; NULL: there is no model, or nobody wants them */
+  const psdm_lqr_info *lqr;       /* NULL: not asked for, or the same */
+} psdm_linearization;
+
+/* Before a run: each point is given to take as soon as it is found, and the document has none. take returns false to
+ * end the job. */
+PSDM_API void psdm_job_points(psdm_job *job, bool (*take)(void *user, const psdm_linearization *point), void *user);
+
 /* ---- reduce ---- */
 
 /* The smaller model, once: it is then the caller's (psdm_model_free). NULL before the end of a run, and of another

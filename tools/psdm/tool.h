@@ -115,6 +115,9 @@ int tool_load(const char *command, const char *path, const psdm_robot_settings *
 /* Runs the job of a command with its command line; the job is to be freed in any case. Returns -1 to go on with its
  * answer, else an exit code. */
 int tool_job_run(const command_line *line, int argc, char **argv, psdm_job **job);
+/* the same, and before the run prepare gets the job */
+int tool_job_run_prepared(const command_line *line, int argc, char **argv, psdm_job **job,
+                          void (*prepare)(psdm_job *job, void *user), void *user);
 const char *tool_job_text(const psdm_job *job, const char *setting);
 bool tool_job_flag(const psdm_job *job, const char *setting);
 int tool_job_json(const psdm_job *job); /* where --json asks for it; exit code */
