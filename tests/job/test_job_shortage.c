@@ -1,5 +1,9 @@
 /* test_job_shortage.c: memory runs out wherever a job takes some: settings, the robot, tables, the run, rows and
  * documents that are kept. */
+#define _XOPEN_SOURCE 700 /* mkstemp */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "shortage.h"
 #include "jobs.h"
 
@@ -85,8 +89,33 @@ static void analyze(void **state) {
   assert_true(shortage_everywhere("analyze", try_job, &(errand){"analyze", settings, kept}) > 10);
 }
 
+/* a command whose setting names a file of these rows */
+static void with_rows(const char *command, const char *setting, const char *rows, const char *kept) {
+  char path[] = "/tmp/psdm_rows_XXXXXX";
+  int file = mkstemp(path);
+  assert_int_equal(write(file, rows, strlen(rows)), strlen(rows));
+  close(file);
+  const char *const settings[] = {setting, path, NULL}, *const kept_ones[] = {kept, NULL};
+  assert_true(shortage_everywhere(command, try_job, &(errand){command, settings, kept_ones}) > 10);
+  unlink(path);
+}
+
+static void linearize(void **state) {
+  (void)state;
+  with_rows("linearize", "at", "q1,q2\n0.1,0.2\n0.3,0.4\n", "out");
+}
+
+static void reduce(void **state) {
+  (void)state;
+  char rows[2000] = "q1,q2,qd1,qd2,qdd1,qdd2\n";
+  for (int k = 0; k < 10; k++)
+    snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "%d,%g,0.%d,-0.%d,1,%d\n", k, 0.3 * k, k, k, k - 5);
+  with_rows("reduce", "profile", rows, NULL);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(excite), cmocka_unit_test(simulate), cmocka_unit_test(inspect),
-                                     cmocka_unit_test(derive), cmocka_unit_test(params),   cmocka_unit_test(analyze)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(excite),    cmocka_unit_test(simulate), cmocka_unit_test(inspect),
+                                     cmocka_unit_test(derive),    cmocka_unit_test(params),   cmocka_unit_test(analyze),
+                                     cmocka_unit_test(linearize), cmocka_unit_test(reduce)};
   return cmocka_run_group_tests(tests, load, unload);
 }
