@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -261,6 +262,45 @@ def test_facts(two_link, alone):
         two_link.facts("analyse")
     stopped = psdm.Robot.shipped("kuka_kr6").analyze(points=10**9, progress=lambda doing, share: False)
     assert stopped.interrupted and not stopped.good and "these bounds hold" in stopped.words
+
+
+def test_linearize(two_link, alone):
+    """Points from arrays: the matrices of state_space."""
+    t, (q, qd, qdd) = np.arange(5) / 10, np.random.default_rng(3).uniform(-1, 1, (3, 5, 2))
+    found = two_link.facts("linearize", at={"t": t, "q": q, "qd": qd, "qdd": qdd}, lqr=True)
+    assert found.good and [point["t"] for point in found["points"]] == t.tolist()
+    for k, point in enumerate(found["points"]):
+        system = two_link.state_space(q[k], qd[k], qdd[k])
+        np.testing.assert_array_equal(point["A"], system.A)
+        np.testing.assert_array_equal(point["B"], system.B)
+        assert point["lqr"]["outcome"] == "ok"
+    lost = two_link.facts("linearize", at={"tau": [[500.0, 0.0]]}, equilibrium=True)
+    assert not lost.good and "no q was found that these torques hold" in lost.words
+    with pytest.raises(psdm.PsdmError, match="column 'q2' is missing") as error:
+        two_link.facts("linearize", at={"q1": [0.1]})
+    assert error.value.status == "PSDM_E_PARSE"
+
+
+def test_system_calls(tmp_path):
+    """All of it, looked at by strace: no child but the plotter, nothing written but what is asked for."""
+    if not shutil.which("strace") or subprocess.run(["strace", "-o", tmp_path / "trial", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("strace is missing, or may not trace here")
+    program = f"""
+import psdm
+robot = psdm.Robot.shipped("two_link")
+run = robot.simulate(1, control="computed-torque", reference="fourier", log=True, log_rate=100, no_code=True)
+results = [robot.facts("inspect"), robot.facts("derive"), robot.facts("params"), robot.analyze(points=1000), robot.reduce(samples=1000), run]
+results += [robot.excite("gravity", seconds=20), robot.facts("linearize", at={{"q": [[0.1, 0.2]]}})]
+psdm.report(results, "page.html", gnuplot="true")
+"""
+    calls = tmp_path / "calls"
+    subprocess.run(["strace", "-f", "-e", "trace=execve,open,openat,creat,mkdir,mkdirat,memfd_create", "-o", calls, sys.executable, "-W", "ignore", "-B", "-c", program], check=True,
+                   cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    lines = [line for line in calls.read_text().splitlines() if "ENOENT" not in line]
+    started = [line.split('"')[1].rsplit("/", 1)[-1] for line in lines if " execve(" in line]
+    assert set(started[1:]) == {"true"}, started
+    written = [line.split('"')[1] for line in lines if any(mark in line for mark in ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TMPFILE", " creat(", " mkdir"))]
+    assert {path.split(".part-")[0] for path in written if path not in ("/dev/null", "/dev/tty")} == {"page.html"}, written
 
 
 def test_interrupt_without_an_answer():

@@ -228,7 +228,8 @@ class Commands:
         return found
 
     def facts(self: Any, command: str, *, progress: Progress | None = None, **options: Any) -> Result:
-        """What any other command answers about this robot, such as "derive", "params", "inspect" or "bench": as material for a report.
+        """What any other command answers about this robot, such as "derive", "params", "inspect", "linearize" or "bench": as material for a report. Where an option names a table
+        of numbers, arrays by column do: ``facts("linearize", at={"q": q})``.
 
         >>> import psdm
         >>> psdm.Robot.shipped("two_link").facts("params")["l"]

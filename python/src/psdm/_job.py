@@ -100,7 +100,10 @@ class Job:
                 self.set(name, "" if value is True else value)
 
     def set(self, name: str, value: Any) -> None:
-        name = name.rstrip("_") if name != "for_" else "for"
+        """A value, or arrays by column in place of a file."""
+        name = name.rstrip("_")
+        if isinstance(value, Mapping) and any(np.ndim(part) > 0 for part in value.values()):
+            return self.table(name, value)
         check(lib.psdm_job_set(self._job, name.encode(), os.fsencode(setting_text(value)), self._error), self._error)
 
     def table(self, name: str, columns: Mapping[str, Any]) -> None:
