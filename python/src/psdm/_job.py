@@ -43,8 +43,8 @@ class Watch:
         self.host = ffi.new("psdm_job_host *")
         lib.psdmpy_watch_host(self._watch, self.host)
 
-    def run(self, call: Callable[[], int]) -> int:
-        """Its status. Ctrl-C is heard at once: the first asks the library to end with the best so far."""
+    def run(self, call: Callable[[], int], stopped: Callable[[], bool]) -> int:
+        """Its status. Ctrl-C is heard at once: the first asks the library to end with the best so far, and is Python's own where it has not ``stopped``."""
         status: list[int] = []
         done = threading.Event()
 
@@ -63,7 +63,7 @@ class Watch:
             except BaseException as error:  # KeyboardInterrupt, or what the caller's progress raised
                 lib.psdmpy_watch_stop(self._watch)
                 raised = raised or error
-        if raised is not None and (status[0] or not isinstance(raised, KeyboardInterrupt)):
+        if raised is not None and (status[0] or not stopped() or not isinstance(raised, KeyboardInterrupt)):
             raise raised
         return status[0]
 
@@ -74,7 +74,7 @@ class Watch:
         share = lib.psdmpy_watch_share(self._watch, doing)
         if text_of(doing) and self._progress(text_of(doing), None if share < 0 else float(share)) is False:
             lib.psdmpy_watch_stop(self._watch)
-            self._progress = None
+            self._progress = None  # it has said all it has to
 
     @property
     def words(self) -> str:
@@ -145,7 +145,7 @@ class Job:
         check(lib.psdm_job_keep(self._job, name.encode(), self._error), self._error)
 
     def run(self) -> None:
-        check(self._watch.run(lambda: int(lib.psdm_job_run(self._job, self._error))), self._error)
+        check(self._watch.run(lambda: int(lib.psdm_job_run(self._job, self._error)), lambda: self.stopped), self._error)
 
     # ---- what came out ----
 

@@ -35,7 +35,8 @@ class Page:
 
     def add_file(self, path: str) -> None:
         """A file of a result; of a robot's file, what is answered about it."""
-        check(self._watch.run(lambda: int(lib.psdm_job_report(self._watch.host, self._report, os.fsencode(path), self._lacking, self._error))), self._error)
+        name = os.fsencode(path)
+        check(self._watch.run(lambda: int(lib.psdm_job_report(self._watch.host, self._report, name, self._lacking, self._error)), lambda: False), self._error)
 
     def add_result(self, result: Result, name: str) -> None:
         """Its JSON, its rows, and the files that it has; name stands for theirs."""
@@ -64,7 +65,12 @@ class Page:
         check(lib.psdm_report_add_rows(self._report, table, self._error), self._error)
 
     def write(self, out: str) -> None:
-        check(self._watch.run(lambda: int(lib.psdm_report_write(self._report, os.fsencode(out), self._error))), self._error)
+        """After Ctrl-C with the plots until then."""
+        check(self._watch.run(lambda: int(lib.psdm_report_write(self._report, os.fsencode(out), self._error)), lambda: bool(self._missing)), self._error)
+
+    @property
+    def _missing(self) -> str:
+        return text_of(lib.psdm_report_missing(self._report))
 
     def lacks(self, given: Sequence[str]) -> list[str]:
         """Why something is not on the page that was given, or could be expected."""
@@ -73,8 +79,7 @@ class Page:
         while (name := lib.psdm_report_unused(self._report, k)) != ffi.NULL:
             k += 1
             said.append(f"{text_of(name)}: " + ("no section shows this result" if text_of(name) in given else "duplicate robot name on the page; this model is omitted"))
-        missing = text_of(lib.psdm_report_missing(self._report))
-        return said + ([missing] if missing else [])
+        return said + ([self._missing] if self._missing else [])
 
 
 def report(results: Item | Sequence[Item], out: str | os.PathLike[str], *, title: str | None = None, gnuplot: str | os.PathLike[str] | None = None,
