@@ -291,6 +291,7 @@ robot = psdm.Robot.shipped("two_link")
 run = robot.simulate(1, control="computed-torque", reference="fourier", log=True, log_rate=100, no_code=True)
 results = [robot.facts("inspect"), robot.facts("derive"), robot.facts("params"), robot.analyze(points=1000), robot.reduce(samples=1000), run]
 results += [robot.excite("gravity", seconds=20), robot.facts("linearize", at={{"q": [[0.1, 0.2]]}})]
+assert psdm.Robot.from_tables([[0.5, 0, 0, 0]]).to_yaml()
 psdm.report(results, "page.html", gnuplot="true")
 """
     calls = tmp_path / "calls"

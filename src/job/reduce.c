@@ -95,9 +95,9 @@ static psdm_status reduce(psdmp_job_reduce *j) {
 
 /* the banner's command line, which reproduces this */
 static void command_text(const psdmp_job_reduce *j, char *text, size_t size) {
-  snprintf(text, size, "psdm reduce %s --profile %s --error %g --confidence %g --samples %.0f --seed %.0f%s",
-           psdmp_job_safe(&j->job, psdm_robot_name(j->job.robot)), psdmp_job_reduce_profile_name(j), j->set.error,
-           j->set.confidence, j->set.samples, j->set.seed, j->set.forward ? " --forward" : "");
+  psdmp_base_print(text, size, "psdm reduce %s --profile %s --error %g --confidence %g --samples %.0f --seed %.0f%s",
+                   psdmp_job_safe(&j->job, psdm_robot_name(j->job.robot)), psdmp_job_reduce_profile_name(j),
+                   j->set.error, j->set.confidence, j->set.samples, j->set.seed, j->set.forward ? " --forward" : "");
 }
 
 static psdm_status write_out(psdmp_job_reduce *j) {

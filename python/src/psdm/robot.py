@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -168,12 +167,9 @@ class Robot(Commands):
         2
         """
         robot, error = ffi.new("psdm_robot **"), new_error()
-        with tempfile.TemporaryDirectory(prefix="psdm-") as folder:
-            paths = [ffi.NULL, ffi.NULL]
-            for k, (table, name) in enumerate(((dh, "DH"), (x, "X"))):
-                if table is not None:
-                    paths[k] = encode(save_matrices({name: np.atleast_2d(np.asarray(table, dtype=np.float64))}, os.path.join(folder, f"{name}.mat")))
-            check(lib.psdm_robot_load_tables(*paths, ffi.NULL, ffi.NULL, robot, error), error)
+        tables, keep = _matrices({name: np.atleast_2d(np.asarray(table, dtype=np.float64)) for name, table in (("DH", dh), ("X", x)) if table is not None})
+        check(lib.psdm_robot_parse_tables(tables, tables + 1 if x is not None else ffi.NULL, ffi.NULL, ffi.NULL, robot, error), error)
+        del keep
         made = cls(ffi.gc(robot[0], lib.psdm_robot_free), {})
         return cls.from_text(made.to_yaml(), name="tables")
 
@@ -635,15 +631,22 @@ def shipped_robots() -> dict[str, pathlib.Path]:
     return {path.stem: path for path in sorted(folder.iterdir()) if path.suffix in (".yaml", ".urdf")}
 
 
-def save_matrices(matrices: Mapping[str, Array], path: str) -> str:
-    """A MATLAB file of named matrices, every bit kept."""
+def _matrices(matrices: Mapping[str, Array]) -> tuple[Any, list[Any]]:
+    """Named matrices as C has them, and what they lie in."""
     table, keep = ffi.new("psdm_matrix[]", len(matrices)), []
     for entry, (name, value) in zip(table, matrices.items()):
         value = np.ascontiguousarray(value, dtype=np.float64)
         keep += [encode(name), value]
         entry.name, entry.rows, entry.columns, entry.pages, entry.value = keep[-2], value.shape[0], value.shape[1], 1, address(value)
+    return table, keep
+
+
+def save_matrices(matrices: Mapping[str, Array], path: str) -> str:
+    """A MATLAB file of named matrices, every bit kept."""
+    table, keep = _matrices(matrices)
     error = new_error()
     check(lib.psdm_matrices_save(len(matrices), table, path.encode(), ffi.NULL, error), error)
+    del keep
     return path
 
 
