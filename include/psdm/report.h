@@ -7,12 +7,12 @@
  *   psdm_report_write(report, "report.html", &error);
  *   psdm_report_free(report);
  *
- * psdm_report_add_result takes a result in memory, psdm_report_add_rows rows. In a file a result is the JSON object that
- * a command writes (it names the command), a CSV of rows (known by its columns) or a parameter file. Sections go from
- * the robot over its model to its uses, in any order of the results; that order is kept within a section. Plots are drawn by gnuplot
- * ($PSDM_GNUPLOT, else gnuplot), a child process without a shell; without it the page has the numbers and says how to
- * install it (psdm_report_missing). Texts from results are always escaped. The page loads nothing and runs only its own
- * script, for zooming. */
+ * psdm_report_add_result takes a result in memory, psdm_report_add_rows rows. In a file a result is the JSON object
+ * that a command writes (it names the command), a CSV of rows (known by its columns) or a parameter file. Sections go
+ * from the robot over its model to its uses, in any order of the results; that order is kept within a section. Plots
+ * are drawn by gnuplot ($PSDM_GNUPLOT, else gnuplot), a child process without a shell; without it the page has the
+ * numbers and says how to install it (psdm_report_missing). Texts from results are always escaped. The page loads
+ * nothing and runs only its own script, for zooming. */
 #ifndef PSDM_REPORT_H
 #define PSDM_REPORT_H
 
