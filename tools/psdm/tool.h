@@ -239,7 +239,7 @@ void progress_lacking(const char *words);
 void progress_end(progress *p);
 void progress_clear(void); /* clears the line for other output; it is drawn again when due */
 
-double tool_now(void);                         /* s, from some beginning */
+double tool_now(void); /* s, from some beginning */
 
 /* Escapes control characters of a name for a terminal, in one of a few rotating buffers. */
 const char *tool_safe(const char *name);
