@@ -82,6 +82,10 @@ PSDM_API psdm_status psdm_job_robot(psdm_job *job, const psdm_robot *robot, psdm
 PSDM_API psdm_status psdm_job_table(psdm_job *job, const char *setting, long rows, int columns,
                                     const char *const *names, const double *const *column, const long *stride,
                                     psdm_error *error);
+/* The text of a file in memory instead of the file that a setting names (parameters); it is copied. name: what messages
+ * call it. */
+PSDM_API psdm_status psdm_job_text(psdm_job *job, const char *setting, const char *name, const char *text,
+                                   psdm_error *error);
 /* A log in memory instead of one of the files that a setting lists. Not copied: it must outlive the job. Its name may
  * have the prefix that the setting allows before a file ("motor:loaded"); other settings name it without. */
 PSDM_API psdm_status psdm_job_log(psdm_job *job, const char *setting, const psdm_log_table *log, psdm_error *error);
@@ -100,6 +104,9 @@ PSDM_API bool psdm_job_stopped(const psdm_job *job);
 PSDM_API void psdm_job_json(const psdm_job *job, psdm_output *output); /* the result as one object */
 /* The same as a document of psdm/results.h: its type says which. NULL after a failed run, or on a rank that helped. */
 PSDM_API const psdm_result *psdm_job_result(const psdm_job *job);
+/* Call it when the result is safe: removes what the job keeps on disk in case the result is lost (a calibration's
+ * checkpoint), unless the job was stopped and can continue from there. */
+PSDM_API void psdm_job_settle(psdm_job *job);
 /* The robot file, NULL for a robot from memory; the robot as read, NULL before. */
 PSDM_API const char *psdm_job_robot_path(const psdm_job *job);
 PSDM_API const psdm_robot *psdm_job_robot_used(const psdm_job *job);

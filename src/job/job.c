@@ -152,6 +152,17 @@ psdm_status psdm_job_table(psdm_job *job, const char *setting, long rows, int co
                                                                    : PSDM_OK;
 }
 
+psdm_status psdm_job_text(psdm_job *job, const char *setting, const char *name, const char *text, psdm_error *error) {
+  psdmp_base_arena *arena = &job->state->arena;
+  psdmp_job_text *entry = psdmp_base_arena_alloc(arena, sizeof *entry);
+  char *own = psdmp_base_arena_text(arena, name, strlen(name)),
+       *copy = psdmp_base_arena_text(arena, text, strlen(text));
+  if (!entry || !own || !copy) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  *entry = (psdmp_job_text){job->state->texts, own, copy};
+  job->state->texts = entry;
+  return psdm_job_set(job, setting, name, error);
+}
+
 psdm_status psdm_job_keep(psdm_job *job, const char *setting, psdm_error *error) {
   const psdm_setting *s = find_setting(job, setting);
   return s && !psdmp_job_state_keep(job->state, s->name) ? psdmp_base_fail_status(error, PSDM_E_MEMORY)
@@ -179,6 +190,10 @@ psdm_status psdm_job_run(psdm_job *job, psdm_error *error) {
   if (!status) status = job->kind->run(job);
   if (status) job->good = false;
   return status ? tell_error(job, error) : PSDM_OK;
+}
+
+void psdm_job_settle(psdm_job *job) {
+  if (job->answer && job->kind->settle) job->kind->settle(job);
 }
 
 bool psdm_job_good(const psdm_job *job) { return job->good; }

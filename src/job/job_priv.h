@@ -18,13 +18,16 @@ typedef struct psdmp_job_kind {
   const psdm_setting *settings, *arguments; /* arguments: NULL: none */
   size_t bytes, values;
   psdm_status (*run)(psdm_job *job);
-  void (*free)(psdm_job *job); /* NULL: nothing is the command's own */
+  void (*free)(psdm_job *job);   /* NULL: nothing is the command's own */
+  void (*settle)(psdm_job *job); /* psdm_job_settle; NULL: nothing is to be done */
+  bool continues;                /* its parameter file may be the one that it reads */
 } psdmp_job_kind;
 
 /* src/job/NAME.c has each. */
 #define PSDMP_JOB_KINDS(X) \
   X(analyze)               \
   X(bench)                 \
+  X(calibrate)             \
   X(codegen)               \
   X(derive)                \
   X(excite)                \
@@ -87,6 +90,8 @@ bool psdmp_job_count(const psdm_job *job, double began, long long done, long lon
 bool psdmp_job_interrupted(const psdm_job *job);
 bool psdmp_job_watch(void *job, const char *doing, double share); /* a psdm_progress: psdmp_job_progress */
 
+/* "\1log_rate" in a text as the caller names it: log_rate, or --log-rate */
+void psdmp_job_name_settings(const psdm_job *job, const char *text, char *out, size_t size);
 /* a name for a text: control characters escaped, in one of a few buffers of the job */
 const char *psdmp_job_safe(const psdm_job *job, const char *name);
 
@@ -110,14 +115,18 @@ psdm_status psdmp_job_pieces(const psdm_job *job, const char *setting, const cha
 /* ---- robots and tables that are read ---- */
 
 /* The logs in memory that these settings list, for the options of their readers, under the names that path_of finds in
- * the lists' texts (NULL: the texts themselves). Two logs of one name are an error where one is in memory. */
+ * the lists' texts (NULL: the texts themselves); the others are files that are read. Two logs of one name are an error
+ * where one is in memory. */
 psdm_status psdmp_job_logs(const psdm_job *job, int count, const char *const *settings,
                            const char *(*path_of)(const char *text), psdm_log_options *options);
 
 psdm_status psdmp_job_robot(const psdm_job *job, const psdm_robot_settings *set, psdm_robot **robot);
 psdm_status psdmp_job_read_robot(const psdm_job *job, const char *path, const psdm_robot_settings *set,
                                  psdm_robot **robot);
-void psdmp_job_reads(const psdm_job *job, const char *path);
+void psdmp_job_reads(const psdm_job *job, const char *path); /* no text of the caller's */
+/* Parameters of a file, or of the caller's text in its place. Free with psdm_parameters_free. */
+psdm_status psdmp_job_parameters(const psdm_job *job, const char *path, const psdm_robot *robot,
+                                 psdm_parameters **parameters);
 /* before and after the library writes a file by itself */
 psdm_status psdmp_job_writes(const psdm_job *job, const char *path, bool done);
 /* a parameter file without a fingerprint: nobody can tell whose it is */
@@ -159,12 +168,14 @@ psdm_status psdmp_job_close(const psdm_job *job, psdm_output **out, bool keep);
 
 /* ---- rows that are written or kept ---- */
 
-/* "q" with count 3: q1, q2, q3; with count 0 one column of this very name; words: the names themselves */
+/* "q" with count 3: q1, q2, q3; with count 0 one column of this very name; words: the names themselves; said: what a
+ * file has in place of the number */
 typedef struct psdmp_job_group {
   const char *name;
   int count;
   const double *value;
   const char *const *words;
+  const char *said;
 } psdmp_job_group;
 
 #define PSDMP_JOB_GROUP(name_, count_, value_) \
@@ -176,6 +187,10 @@ typedef struct psdmp_job_sink psdmp_job_sink;
 psdm_status psdmp_job_rows_open(const psdm_job *job, const char *setting, const char *path, psdmp_job_sink **sink);
 /* one row; the first names the columns. sink may be NULL */
 void psdmp_job_rows_add(psdmp_job_sink *sink, const psdmp_job_group *groups, int count);
+/* the columns' names before any row: values are not looked at */
+void psdmp_job_rows_names(psdmp_job_sink *sink, const psdmp_job_group *groups, int count);
+/* many rows once the columns have names; threads write them (0: as many as there are) */
+void psdmp_job_rows_block(psdmp_job_sink *sink, long rows, const double *values, int threads);
 bool psdmp_job_kept_wanted(const psdm_job *job, const char *setting); /* rows of it are to be kept */
 bool psdmp_job_rows_failed(const psdmp_job_sink *sink);
 long psdmp_job_rows_count(const psdmp_job_sink *sink);
@@ -199,6 +214,8 @@ psdm_status psdmp_job_answer(psdm_job *job, const psdm_result_type *type, psdmp_
 /* copies of texts: at gives the index-th, NULL behind the last; sets *count */
 const psdm_word *psdmp_job_texts(psdm_result *answer, const char *(*at)(const void *from, int index), const void *from,
                                  long *count);
+/* apart from its gear, a drive is not simply its joint: the file's transmission is not the identity */
+bool psdmp_job_coupled_drives(psdm_result *answer, const psdm_robot *robot);
 /* settings that differ from their defaults, for an answer */
 const psdm_named_value *psdmp_job_settings(psdm_job *job, psdm_result *answer, long *count);
 

@@ -269,7 +269,7 @@ static void add_row(psdmp_job_linearize *j) {
   for (int k = 0; k < j->shown_count; k++) {
     const psdmp_job_linearize_shown *s = &j->shown[k];
     int count = s->value == &j->t ? 0 : numbers_of(s);
-    group[k] = (psdmp_job_group){s->name, count, s->value, s->words};
+    group[k] = (psdmp_job_group){.name = s->name, .count = count, .value = s->value, .words = s->words};
   }
   psdmp_job_rows_add(j->rows, group, j->shown_count);
 }

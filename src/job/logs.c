@@ -32,6 +32,7 @@ typedef struct entry {
 
 static psdm_status take(const psdm_job *job, const entry *all, int count, psdm_log_table *to, int *tables) {
   for (int i = 0; i < count; i++) {
+    if (!all[i].table) psdmp_job_reads(job, all[i].name);
     if (!all[i].table) continue;
     for (int k = 0; k < count; k++)
       if (k != i && strcmp(all[k].name, all[i].name) == 0)

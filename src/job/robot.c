@@ -100,3 +100,19 @@ void psdmp_job_weak_axes(const psdm_job *job, const psdm_robot *robot, double co
                  "perpendicular to the one before: %s; \1snap_axes %.1g aligns them",
                  condition, names, 2 * largest);
 }
+
+/* ---- drives ---- */
+
+bool psdmp_job_coupled_drives(psdm_result *answer, const psdm_robot *robot) {
+  int n = psdm_robot_n(robot);
+  double *motor = psdm_result_memory(answer, 2 * (long)n, sizeof *motor);
+  bool coupled = false;
+  for (int i = 0; motor && i < n; i++) {
+    double *q = motor + n;
+    motor[i] = psdmp_job_joint(robot, i)->gear; /* one turn of it turns its own joint once, and no other */
+    psdm_robot_motor_to_joint(robot, motor, q);
+    for (int k = 0; k < n; k++) coupled |= fabs(q[k] - (k == i)) > 1e-9;
+    motor[i] = 0;
+  }
+  return coupled;
+}

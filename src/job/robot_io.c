@@ -8,8 +8,15 @@
 #include "job/state_priv.h"
 #include "psdm/text.h"
 
+/* a text of the caller's in place of a file; NULL: there is none */
+static const char *text_for(const psdm_job *job, const char *path) {
+  const psdmp_job_text *entry = job->state->texts;
+  while (entry && strcmp(entry->name, path) != 0) entry = entry->next;
+  return entry ? entry->text : NULL;
+}
+
 void psdmp_job_reads(const psdm_job *job, const char *path) {
-  if (job->host.reads) job->host.reads(job->host.user, path);
+  if (job->host.reads && !text_for(job, path)) job->host.reads(job->host.user, path);
 }
 
 psdm_status psdmp_job_writes(const psdm_job *job, const char *path, bool done) {
@@ -74,13 +81,30 @@ static void tell_parameters(const psdm_job *job, const char *path, const psdm_pa
                    path, most);
 }
 
+static psdm_status load_parameters(const psdm_job *job, const char *path, const psdm_robot *robot,
+                                   psdm_parameters **parameters) {
+  psdm_error error;
+  const char *text = text_for(job, path);
+  psdm_status status = text ? psdm_parameters_parse(text, strlen(text), path, robot, NULL, parameters, &error)
+                            : psdm_parameters_load(path, robot, NULL, parameters, &error);
+  return status ? psdmp_job_fail(job, &error) : PSDM_OK;
+}
+
+psdm_status psdmp_job_parameters(const psdm_job *job, const char *path, const psdm_robot *robot,
+                                 psdm_parameters **parameters) {
+  psdm_status status = load_parameters(job, path, robot, parameters);
+  if (!status) psdmp_job_unsigned(job, path, *parameters);
+  return status;
+}
+
 static psdm_status take_parameters(const psdm_job *job, const char *path, psdm_robot *robot) {
   psdm_parameters *parameters;
   psdm_error error;
-  if (psdm_parameters_load(path, robot, NULL, &parameters, &error)) return psdmp_job_fail(job, &error);
+  psdm_status status = load_parameters(job, path, robot, &parameters);
+  if (status) return status;
   psdmp_job_detail(job, "%s: %d base parameters%s", psdmp_job_safe(job, path), parameters->base,
                    parameters->pi ? " and every link's inertia" : "");
-  psdm_status status = psdm_parameters_apply(parameters, robot, &error);
+  status = psdm_parameters_apply(parameters, robot, &error);
   if (!status) tell_parameters(job, path, parameters);
   psdm_parameters_free(parameters);
   return status ? psdmp_job_fail(job, &error) : PSDM_OK;
@@ -138,7 +162,7 @@ static psdm_status load(const psdm_job *job, const char *path, bool tables, cons
   if (status) return psdmp_job_fail(job, &error);
   psdmp_job_reads(job, path);
   if (x_path) psdmp_job_reads(job, x_path);
-  if (set->params) psdmp_job_reads(job, set->params);
+  if (set->params && !(job->kind && job->kind->continues)) psdmp_job_reads(job, set->params);
   psdmp_job_detail(job, "%s: robot '%s' with %d joints, %d of them independent, and %d standard parameters",
                    psdmp_job_safe(job, path), psdmp_job_safe(job, psdm_robot_name(*robot)), psdm_robot_joints(*robot),
                    psdm_robot_n(*robot), psdm_robot_parameter_count(*robot));

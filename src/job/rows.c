@@ -7,6 +7,8 @@ struct psdmp_job_sink {
   psdm_output *out;     /* NULL: no file */
   psdmp_job_kept *kept; /* NULL: not kept */
   bool failed;          /* out of memory */
+  bool named;           /* the columns' names are there */
+  int columns;
   long rows;
 };
 
@@ -50,11 +52,16 @@ static void name_of(const psdmp_job_group *group, int i, char name[64]) {
   else snprintf(name, 64, "%s", group->name);
 }
 
+static int width_of_all(const psdmp_job_group *groups, int count) {
+  int columns = 0;
+  for (int g = 0; g < count; g++) columns += width_of(&groups[g]);
+  return columns;
+}
+
 /* the pointers, and behind them the names */
 static bool keep_names(psdmp_job_kept *kept, const psdmp_job_group *groups, int count) {
   enum { NAME = 64 };
-  int columns = 0;
-  for (int g = 0; g < count; g++) columns += width_of(&groups[g]);
+  int columns = width_of_all(groups, count);
   kept->names = psdmp_base_alloc(NULL, (size_t)columns * (sizeof *kept->names + NAME));
   if (!kept->names) return false;
   char *text = (char *)(kept->names + columns);
@@ -64,24 +71,36 @@ static bool keep_names(psdmp_job_kept *kept, const psdmp_job_group *groups, int 
   return true;
 }
 
-static bool keep_row(psdmp_job_kept *kept, const psdmp_job_group *groups, int count) {
-  if (!kept->names && !keep_names(kept, groups, count)) return false;
-  if (kept->rows == kept->room) {
-    const size_t row = (size_t)kept->columns * sizeof(double);
-    long room = 2 * kept->room + 256;
+/* room for so many rows more: where they go; NULL without memory */
+static double *room_for(psdmp_job_kept *kept, long rows) {
+  const size_t row = (size_t)kept->columns * sizeof(double);
+  if (kept->rows + rows > kept->room) {
+    long room = 2 * kept->room + 256 + rows;
     double *more = psdmp_base_alloc_raw(NULL, (size_t)room * row);
-    if (!more) return false;
+    if (!more) return NULL;
     if (kept->rows) memcpy(more, kept->values, (size_t)kept->rows * row);
     psdmp_base_free(NULL, kept->values);
     kept->values = more;
     kept->room = room;
   }
-  double *to = kept->values + kept->rows++ * kept->columns;
-  for (int g = 0; g < count; g++) {
+  double *to = kept->values + kept->rows * kept->columns;
+  kept->rows += rows;
+  return to;
+}
+
+static bool keep_row(psdmp_job_kept *kept, const psdmp_job_group *groups, int count) {
+  double *to = room_for(kept, 1);
+  for (int g = 0; to && g < count; g++) {
     memcpy(to, groups[g].value, (size_t)width_of(&groups[g]) * sizeof *to);
     to += width_of(&groups[g]);
   }
-  return true;
+  return to != NULL;
+}
+
+static bool keep_rows(psdmp_job_kept *kept, long rows, const double *values) {
+  double *to = room_for(kept, rows);
+  if (to) memcpy(to, values, (size_t)rows * (size_t)kept->columns * sizeof *to);
+  return to != NULL;
 }
 
 static void write_header(psdm_output *out, const psdmp_job_group *groups, int count) {
@@ -98,7 +117,8 @@ static void write_row(psdm_output *out, const psdmp_job_group *groups, int count
   for (int g = 0; g < count; g++)
     for (int i = 0; i < width_of(&groups[g]); i++) {
       if (g || i) psdm_output_text(out, ",");
-      psdm_output_number(out, groups[g].value[i]);
+      if (groups[g].said) psdm_output_text(out, groups[g].said);
+      else psdm_output_number(out, groups[g].value[i]);
     }
   psdm_output_text(out, "\n");
 }
@@ -142,12 +162,27 @@ bool psdmp_job_kept_wanted(const psdm_job *job, const char *setting) {
   return psdmp_job_state_kept(job->state, setting) != NULL;
 }
 
+void psdmp_job_rows_names(psdmp_job_sink *sink, const psdmp_job_group *groups, int count) {
+  if (!sink || sink->named) return;
+  sink->named = true;
+  sink->columns = width_of_all(groups, count);
+  if (sink->out) write_header(sink->out, groups, count);
+  if (sink->kept) sink->failed = !keep_names(sink->kept, groups, count);
+}
+
 void psdmp_job_rows_add(psdmp_job_sink *sink, const psdmp_job_group *groups, int count) {
   if (!sink) return;
-  if (sink->out && !sink->rows) write_header(sink->out, groups, count);
+  psdmp_job_rows_names(sink, groups, count);
   if (sink->out) write_row(sink->out, groups, count);
   if (sink->kept) sink->failed = sink->failed || !keep_row(sink->kept, groups, count);
   sink->rows++;
+}
+
+void psdmp_job_rows_block(psdmp_job_sink *sink, long rows, const double *values, int threads) {
+  if (!sink || !rows) return;
+  if (sink->out) psdm_output_rows(sink->out, rows, sink->columns, values, threads);
+  if (sink->kept) sink->failed = sink->failed || !keep_rows(sink->kept, rows, values);
+  sink->rows += rows;
 }
 
 bool psdmp_job_rows_failed(const psdmp_job_sink *sink) {

@@ -17,7 +17,8 @@ static int groups_of(const psdmp_job_simulate *j, const psdm_sim_row *row, psdmp
   if (row->theta) GROUP("theta", n, row->theta);
   if (row->theta) GROUP("thetad", n, row->thetad);
   if (row->passive && row->joints) GROUP("passive", row->joints, row->passive);
-  if (row->control_states) list[count++] = (psdmp_job_group){NULL, row->control_states, row->control, j->state_names};
+  if (row->control_states)
+    list[count++] = (psdmp_job_group){NULL, row->control_states, row->control, j->state_names, NULL};
   GROUP("T", 0, &row->kinetic);
   GROUP("U", 0, &row->potential);
   if (row->theta) GROUP("Ue", 0, &row->elastic);

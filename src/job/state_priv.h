@@ -10,6 +10,12 @@ typedef struct psdmp_job_table {
   char name[80];
 } psdmp_job_table;
 
+/* A text of the caller's in place of the file of this name. */
+typedef struct psdmp_job_text {
+  struct psdmp_job_text *next;
+  const char *name, *text;
+} psdmp_job_text;
+
 /* A log of the caller's: an entry of a list. */
 typedef struct psdmp_job_log {
   struct psdmp_job_log *next;
@@ -40,6 +46,7 @@ typedef struct psdmp_job_state {
   char safe[PSDMP_JOB_SAFE][256];
   int next_safe;
   psdmp_job_table *tables;
+  psdmp_job_text *texts;
   psdmp_job_log *logs;
   psdmp_job_kept *kept;
 } psdmp_job_state;

@@ -7,8 +7,7 @@
 #include "job/state_priv.h"
 #include "psdm/text.h"
 
-/* "\1log_rate" becomes log_rate, or --log-rate */
-static void name_settings(const psdm_job *job, const char *text, char *out, size_t size) {
+void psdmp_job_name_settings(const psdm_job *job, const char *text, char *out, size_t size) {
   size_t used = 0;
   bool name = false;
   for (; *text && used + 3 < size; text++) {
@@ -23,14 +22,14 @@ static void name_settings(const psdm_job *job, const char *text, char *out, size
   out[used] = '\0';
 }
 
-#define FORMATTED(job, text, format)                  \
-  do {                                                \
-    char raw[1024];                                   \
-    va_list args;                                     \
-    va_start(args, format);                           \
-    psdmp_base_vprint(raw, sizeof raw, format, args); \
-    va_end(args);                                     \
-    name_settings(job, raw, text, sizeof text);       \
+#define FORMATTED(job, text, format)                      \
+  do {                                                    \
+    char raw[1024];                                       \
+    va_list args;                                         \
+    va_start(args, format);                               \
+    psdmp_base_vprint(raw, sizeof raw, format, args);     \
+    va_end(args);                                         \
+    psdmp_job_name_settings(job, raw, text, sizeof text); \
   } while (0)
 
 psdm_status psdmp_job_wrong(const psdm_job *job, const char *format, ...) {
@@ -44,7 +43,7 @@ psdm_status psdmp_job_wrong(const psdm_job *job, const char *format, ...) {
 psdm_status psdmp_job_fail(const psdm_job *job, const psdm_error *error) {
   psdm_error *own = &job->state->error;
   *own = *error;
-  name_settings(job, error->text, own->text, sizeof own->text);
+  psdmp_job_name_settings(job, error->text, own->text, sizeof own->text);
   if (own->status == PSDM_E_STOPPED) own->text[0] = '\0'; /* where it was: of no use to who stopped it */
   return own->status;
 }

@@ -44,15 +44,22 @@ static bool fits(const psdmp_report_result *json, const psdmp_report_result *csv
 
 static size_t folder_length(const char *path) { return (size_t)(psdmp_report_words_file(path) - path); }
 
+/* equal except for their extensions: "1-calibrate.json", "1-calibrate.csv" */
+static bool same_stem(const char *a, const char *b) {
+  const char *dot_a = strrchr(psdmp_report_words_file(a), '.'), *dot_b = strrchr(psdmp_report_words_file(b), '.');
+  size_t length = dot_a ? (size_t)(dot_a - a) : strlen(a);
+  return length == (dot_b ? (size_t)(dot_b - b) : strlen(b)) && strncmp(a, b, length) == 0;
+}
+
 /* How surely a result refers to these rows. The name is that given to the command; it and the result may have been
- * moved together since. */
+ * moved together since. Rows that were kept in memory have the name of their result. */
 typedef enum likeness { OTHER, ALONE, SAME_NAME, SAME_FOLDER, SAME_PATH } likeness;
 
 static likeness likeness_of(const psdmp_report_result *json, const psdmp_report_result *csv) {
   int writer = writer_of(json);
   if (writer == WRITERS || !fits(json, csv, writer)) return OTHER;
   const char *path = psdmp_report_text(json->root, "%s", writers[writer].setting);
-  if (!path[0]) return ALONE;
+  if (!path[0]) return same_stem(json->path, csv->path) ? SAME_FOLDER : ALONE;
   if (strcmp(path, csv->path) == 0) return SAME_PATH;
   if (strcmp(psdmp_report_words_file(path), psdmp_report_words_file(csv->path)) != 0) return ALONE;
   size_t length = folder_length(json->path);

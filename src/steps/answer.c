@@ -279,11 +279,13 @@ static void theta_before(psdmp_steps *s, const psdm_parameters *b) {
   }
 }
 
+/* factors of logged torques are known without masses */
 static void drives_before(psdmp_steps *s, const psdm_parameters *b) {
+  bool motor = b->steps >> PSDM_STEP_MOTOR & 1, factors = b->steps && !b->currents;
   for (int d = 0; d < s->n; d++) {
-    if (b->steps >> PSDM_STEP_MOTOR & 1 && b->torque_constant) {
+    if (b->torque_constant && (motor || factors)) {
       s->x[d] = b->torque_constant[d];
-      s->constant_from[d] = isnan(s->x[d]) ? PSDM_FROM_NOTHING : PSDM_FROM_BEFORE;
+      s->constant_from[d] = isnan(s->x[d]) ? PSDM_FROM_NOTHING : motor ? PSDM_FROM_BEFORE : PSDM_FROM_FILE;
     }
     if (!b->lugre || !b->lugre[d].given) continue;
     psdm_friction friction = b->lugre[d];

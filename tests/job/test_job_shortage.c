@@ -1,6 +1,7 @@
 /* test_job_shortage.c: memory runs out wherever a job takes some: settings, the robot, tables, the run, rows and
  * documents that are kept. */
 #define _XOPEN_SOURCE 700 /* mkstemp */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -21,9 +22,10 @@ static int unload(void **state) {
   return 0;
 }
 
-/* a command, settings in pairs, and what is kept, each list ending with NULL */
+/* a command, settings in pairs, and what is kept, each list ending with NULL; a log in memory (nullable) */
 typedef struct errand {
   const char *command, *const *settings, *const *kept;
+  const psdm_log_table *log;
 } errand;
 
 static psdm_status take(psdm_job *job, const errand *e, psdm_error *error) {
@@ -31,6 +33,7 @@ static psdm_status take(psdm_job *job, const errand *e, psdm_error *error) {
   for (int k = 0; e->settings[k] && !status; k += 2)
     status = psdm_job_set(job, e->settings[k], e->settings[k + 1], error);
   for (int k = 0; e->kept[k] && !status; k++) status = psdm_job_keep(job, e->kept[k], error);
+  if (e->log && !status) status = psdm_job_log(job, "log", e->log, error);
   return status;
 }
 
@@ -53,7 +56,7 @@ static void excite(void **state) {
   (void)state;
   static const char *const settings[] = {"for", "gravity", "seconds", "20", "rate", "20", "effort", "90", NULL},
                            *const kept[] = {"out", NULL};
-  assert_true(shortage_everywhere("excite", try_job, &(errand){"excite", settings, kept}) > 10);
+  assert_true(shortage_everywhere("excite", try_job, &(errand){"excite", settings, kept, NULL}) > 10);
 }
 
 static void simulate(void **state) {
@@ -61,32 +64,59 @@ static void simulate(void **state) {
   static const char *const settings[] = {"inverse", "",  "reference", "cubic", "to", "1,1",
                                          "time",    "1", "output",    "0.1",   NULL},
                            *const kept[] = {"out", "log", NULL};
-  assert_true(shortage_everywhere("simulate", try_job, &(errand){"simulate", settings, kept}) > 10);
+  assert_true(shortage_everywhere("simulate", try_job, &(errand){"simulate", settings, kept, NULL}) > 10);
 }
 
 static void inspect(void **state) {
   (void)state;
   static const char *const settings[] = {"at", "0.1,0.2", NULL}, *const kept[] = {NULL};
-  assert_true(shortage_everywhere("inspect", try_job, &(errand){"inspect", settings, kept}) > 10);
+  assert_true(shortage_everywhere("inspect", try_job, &(errand){"inspect", settings, kept, NULL}) > 10);
 }
 
 static void derive(void **state) {
   (void)state;
   static const char *const settings[] = {"assume", "ry1 = 0,rz1 = 0", NULL}, *const kept[] = {NULL};
-  assert_true(shortage_everywhere("derive", try_job, &(errand){"derive", settings, kept}) > 10);
+  assert_true(shortage_everywhere("derive", try_job, &(errand){"derive", settings, kept, NULL}) > 10);
 }
 
 static void params(void **state) {
   (void)state;
   static const char *const settings[] = {"symbolic", "", "rename", "a1=L1,a2=L2", NULL}, *const kept[] = {"latex",
                                                                                                           NULL};
-  assert_true(shortage_everywhere("params", try_job, &(errand){"params", settings, kept}) > 10);
+  assert_true(shortage_everywhere("params", try_job, &(errand){"params", settings, kept, NULL}) > 10);
 }
 
 static void analyze(void **state) {
   (void)state;
   static const char *const settings[] = {"points", "200", "limits", "1=-1:1", NULL}, *const kept[] = {NULL};
-  assert_true(shortage_everywhere("analyze", try_job, &(errand){"analyze", settings, kept}) > 10);
+  assert_true(shortage_everywhere("analyze", try_job, &(errand){"analyze", settings, kept, NULL}) > 10);
+}
+
+enum { ROWS = 80 };
+
+/* sines of both joints, and torques of a sort */
+static const psdm_log_table *small_log(const char *name) {
+  static const char *const names[] = {"t", "q1", "q2", "tau1", "tau2"};
+  static double value[5][ROWS];
+  static const double *const column[] = {value[0], value[1], value[2], value[3], value[4]};
+  static const long stride[] = {1, 1, 1, 1, 1};
+  static psdm_log_table log;
+  for (int k = 0; k < ROWS; k++) {
+    double t = value[0][k] = 0.01 * k;
+    value[1][k] = sin(5 * t), value[2][k] = cos(7 * t);
+    value[3][k] = 30 * cos(5 * t) + cos(90 * t), value[4][k] = 9 * sin(7 * t) + cos(110 * t);
+  }
+  log = (psdm_log_table){name, ROWS, 5, names, column, stride};
+  return &log;
+}
+
+static void calibrate(void **state) {
+  (void)state;
+  static const char *const settings[] = {"estimator", "ols", "plain_friction", "",     "cutoff",  "none",
+                                         "delay",     "0",   "rest",           "none", "threads", "1",
+                                         "offset",    "0,0", "max_rel",        "1e-9", NULL},
+                           *const kept[] = {"out", "predict", NULL};
+  assert_true(shortage_everywhere("calibrate", try_job, &(errand){"calibrate", settings, kept, small_log("log")}) > 10);
 }
 
 /* a command whose setting names a file of these rows */
@@ -96,7 +126,7 @@ static void with_rows(const char *command, const char *setting, const char *rows
   assert_int_equal(write(file, rows, strlen(rows)), strlen(rows));
   close(file);
   const char *const settings[] = {setting, path, NULL}, *const kept_ones[] = {kept, NULL};
-  assert_true(shortage_everywhere(command, try_job, &(errand){command, settings, kept_ones}) > 10);
+  assert_true(shortage_everywhere(command, try_job, &(errand){command, settings, kept_ones, NULL}) > 10);
   unlink(path);
 }
 
@@ -122,8 +152,9 @@ static void reduce(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(excite),    cmocka_unit_test(simulate), cmocka_unit_test(inspect),
-                                     cmocka_unit_test(derive),    cmocka_unit_test(params),   cmocka_unit_test(analyze),
-                                     cmocka_unit_test(linearize), cmocka_unit_test(reduce)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(excite),    cmocka_unit_test(simulate),  cmocka_unit_test(inspect),
+      cmocka_unit_test(derive),    cmocka_unit_test(params),    cmocka_unit_test(analyze),
+      cmocka_unit_test(calibrate), cmocka_unit_test(linearize), cmocka_unit_test(reduce)};
   return cmocka_run_group_tests(tests, load, unload);
 }

@@ -1,13 +1,5 @@
 /* cmd_calibrate.c: psdm calibrate: from a log to a model and its reliability. */
 #include "cmd_calibrate.h"
-#include "ranks.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define SETTINGS_STRUCT calibrate_settings
-static const psdm_setting settings[] = {CALIBRATE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -47,166 +39,59 @@ static const char help[] =
                    "  psdm eval arm.yaml inverse --params arm_params.yaml --friction --in states.csv\n";
 #undef WORD_HELP
 
-const command_line calibrate_line = {"calibrate", settings, positional, help};
+const command_line calibrate_line = {"calibrate", NULL, positional, help};
 
-/* ---- small helpers for all files ---- */
+/* ---- the end of both reports ---- */
 
-static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
-
-bool calibrate_words_wanted(const calibrate_job *j) {
-  return !j->set.json && !tool_quiet() && !is_standard(j->set.out) && !is_standard(j->set.predict) &&
-         !is_standard(j->set.urdf);
+void calibrate_print_verdict(const verdict_of *v, const char *of, double rel) {
+  printf("\nverdict: %s; error of %.2f %% (%s)", v->word, 100 * rel, of);
+  if (v->asked) printf("; %s", v->failures ? "not good enough" : "all thresholds are met");
+  printf("\n");
+  for (long k = 0; k < v->failures; k++) printf("  %s\n", v->failure[k]);
+  for (long k = 0; k < v->findings; k++)
+    printf("  %s: %s (%s)\n", v->finding[k].verdict, tool_safe(v->finding[k].text), v->finding[k].rule);
 }
 
-const char *calibrate_joint_name(const calibrate_job *j, int q) {
-  for (int k = 0; k < psdm_robot_joints(j->robot); k++)
-    if (psdm_robot_joint(j->robot, k)->q == q) return psdm_robot_joint(j->robot, k)->name;
-  return "";
+static verdict_of verdict_of_job(const psdm_job *job) {
+  const psdm_result *answer = psdm_job_result(job);
+  if (answer->type == &psdm_calibrate_result_type) return VERDICT_OF(((const psdm_calibrate_result *)answer)->verdict);
+  return VERDICT_OF(((const psdm_calibrate_steps_result *)answer)->verdict);
 }
 
-static void calibrate_free(calibrate_job *j) {
-  psdm_settings_free(settings, &j->set);
-  psdm_parameters_free(j->compared.other);
-  psdm_parameters_free(j->parameters);
-  psdm_model_free(j->model);
-  psdm_calibration_free(j->result);
-  psdm_steps_free(j->steps.result);
-  psdm_parameters_free(j->steps.before);
-  psdm_robot_free(j->robot);
-  free(j->steps.log);
-  free(j->sign);
-  free(j->offset);
-  free(j->max_rmse);
-  free(j->prior);
-  free(j->compared.own);
-}
-
-/* ---- the run: the first interrupt ends it and keeps the best so far, the second ends the program ---- */
-
-static void tell_checkpoint(const calibrate_job *j) {
-  const psdm_calibration *c = j->result;
-  const char *folder = tool_safe(j->set.checkpoint ? j->set.checkpoint : "");
-  if (c->parts_found)
-    tool_note("%s: parts reused from an earlier run: %ld; new: %ld", folder, c->parts_found, c->parts_saved);
-  if (c->parts_stale) tool_warn("%s: parts of other logs, settings or versions, not used: %ld", folder, c->parts_stale);
-  if (c->parts_damaged) tool_warn("%s: damaged parts that were computed again: %ld", folder, c->parts_damaged);
-}
-
-static int run(calibrate_job *j) {
-  psdm_error error;
-  progress bar = progress_start("reading logs", 0);
-  tool_listen();
-  j->options.progress = progress_words;
-  j->options.progress_user = &bar;
-  psdm_status status = psdm_calibrate(j->robot, &j->options, NULL, &j->result, &error);
-  progress_end(&bar);
-  if (status) return tool_fail(&error);
-  if (ranks_helper()) return EXIT_OK;
-  tell_checkpoint(j);
-  if (j->result->stopped)
-    tool_warn("interrupted during the cross-validation: this is the best so far, with the choices made until then");
-  tool_weak_axes(j->robot, j->result->condition);
-  tool_deaf();
-  tool_detail("fitted to %ld of %ld rows in %d segments", j->result->used, j->result->rows, j->result->segments);
-  if (psdm_parameters_from(j->result, j->set.covariance, NULL, &j->parameters, &error)) return tool_fail(&error);
-  if (j->set.covariance && !j->parameters->covariance)
-    tool_warn("--covariance: too many parameters; covariance omitted");
-  return psdm_parameters_model(j->robot, NULL, &j->model, &error) ? tool_fail(&error) : -1;
-}
-
-/* ---- thresholds ---- */
-
-void calibrate_fail_threshold(calibrate_job *j, const char *text) {
-  if (j->failures < (int)(sizeof j->failure / sizeof *j->failure))
-    snprintf(j->failure[j->failures++], sizeof j->failure[0], "%s", text);
-}
-
-void calibrate_judge(calibrate_job *j) {
-  const psdm_calibration *c = j->result;
-  char text[160];
-  const char *part = c->heldout[PSDM_FIT_MOVING].rows ? "held out" : "training";
-  j->judged = c->heldout[PSDM_FIT_MOVING].rows ? &c->heldout[PSDM_FIT_MOVING] : &c->train[PSDM_FIT_MOVING];
-  if (j->set.max_rel > 0 && !(j->judged->global_rel <= j->set.max_rel)) {
-    snprintf(text, sizeof text, "global relative error %.4g (%s) is above %.4g", j->judged->global_rel, part,
-             j->set.max_rel);
-    calibrate_fail_threshold(j, text);
+/* why it is not good, where standard output is taken */
+static void warn_verdict(const psdm_job *job) {
+  const verdict_of v = verdict_of_job(job);
+  psdm_verdict accepted = PSDM_VERDICT_GOOD, found;
+  psdm_verdict_find(v.accept, &accepted);
+  for (long k = 0; k < v.failures; k++) tool_warn("%s", v.failure[k]);
+  for (long k = 0; k < v.findings && k < 8; k++) {
+    if (!psdm_verdict_find(v.finding[k].verdict, &found) || found <= accepted) break;
+    tool_warn("verdict: %s: %s", v.finding[k].verdict, tool_safe(v.finding[k].text));
   }
-  for (int i = 0; i < j->n && j->max_rmse; i++)
-    if (!(j->judged->joint[i].rmse <= j->max_rmse[i])) {
-      snprintf(text, sizeof text, "RMSE %.4g (%s) of joint %.60s is above %.4g", j->judged->joint[i].rmse, part,
-               tool_safe(calibrate_joint_name(j, i)), j->max_rmse[i]);
-      calibrate_fail_threshold(j, text);
-    }
-  j->verdict = c->verdict;
 }
 
-const psdm_finding *calibrate_finding(const calibrate_job *j, int index) {
-  if (!j->steps.chosen) return psdm_calibration_finding(j->result, index);
-  return index == 0 && j->fit.rule ? &j->fit : NULL;
+/* ---- the command ---- */
+
+static void print(const psdm_job *job) {
+  const psdm_result *answer = psdm_job_result(job);
+  if (answer->type == &psdm_calibrate_result_type) calibrate_print((const psdm_calibrate_result *)answer);
+  else calibrate_steps_print((const psdm_calibrate_steps_result *)answer);
 }
 
-bool calibrate_good(const calibrate_job *j) { return !j->failures && j->verdict <= j->accept; }
-
-void calibrate_warn_verdict(const calibrate_job *j) {
-  for (int k = 0; k < j->failures; k++) tool_warn("%s", j->failure[k]);
-  if (j->verdict <= j->accept) return;
-  const psdm_finding *f;
-  for (int k = 0; k < 8 && (f = calibrate_finding(j, k)) && f->verdict > j->accept; k++)
-    tool_warn("verdict: %s: %s", psdm_verdict_name(f->verdict), tool_safe(f->text));
-}
-
-static int report(calibrate_job *j) {
-  int code = EXIT_OK;
-  if (j->set.json) code = calibrate_json(j);
-  if (calibrate_words_wanted(j)) calibrate_print(j);
-  if (!calibrate_words_wanted(j) && !j->set.json) calibrate_warn_verdict(j);
-  return code == EXIT_OK && !calibrate_good(j) ? EXIT_QUALITY : code;
-}
-
-/* parts serve an unfinished run; this run's answer has been written and reported */
-static void clear_checkpoint(const calibrate_job *j) {
-  psdm_error error;
-  long removed;
-  if (!j->set.checkpoint || tool_interrupted() || fflush(stdout) != 0 || ferror(stdout)) return;
-  if (psdm_calibration_clear(j->result, &removed, &error)) tool_warn("%s: %s", tool_safe(error.file), error.text);
-  if (removed) tool_detail("%s: parts of this run removed: %ld", tool_safe(j->set.checkpoint), removed);
-}
-
-static int oneshot(calibrate_job *j) {
-  int code = calibrate_words(j);
-  if (code < 0) code = tool_load("calibrate", j->path, PSDM_ROBOT_SETTINGS_OF(&j->set), &j->robot);
-  if (code < 0) code = calibrate_numbers(j);
-  if (code < 0) code = run(j);
-  if (code < 0) code = calibrate_compare(j);
-  if (code < 0) calibrate_judge(j);
-  if (code < 0) code = calibrate_files(j);
-  if (code >= 0) return code;
-  code = report(j);
-  if (code == EXIT_OK || code == EXIT_QUALITY) clear_checkpoint(j);
-  return code;
-}
-
-/* an input must not be overwritten: refuse before the work, not after; --params may be, since calibrations continue in
- * their own file */
-static int spare_inputs(const calibrate_job *j) {
-  const char *const written[] = {j->set.out, j->set.predict, j->set.urdf};
-  int code = -1;
-  tool_input(j->path);
-  for (int i = 0; i < j->set.log.count; i++) tool_input(j->steps.chosen ? j->steps.log[i].path : j->set.log.value[i]);
-  for (size_t k = 0; k < sizeof written / sizeof *written && code < 0; k++)
-    if (written[k]) code = tool_spare(written[k]);
-  return code;
+static int report(psdm_job *job) {
+  static const char *const files[] = {"out", "predict", "urdf", NULL};
+  bool json = tool_job_flag(job, "json"), words = tool_job_words(job, files);
+  int code = tool_job_json(job);
+  if (words) print(job);
+  else if (!json) warn_verdict(job);
+  if (code == EXIT_OK && fflush(stdout) == 0 && !ferror(stdout)) psdm_job_settle(job);
+  return code == EXIT_OK && !psdm_job_good(job) ? EXIT_QUALITY : code;
 }
 
 int cmd_calibrate(int argc, char **argv) {
-  calibrate_job *j = calloc(1, sizeof *j);
-  if (!j) return tool_no_memory("calibrate");
-  int code = settings_parse(&calibrate_line, argc, argv, &j->set, &j->path);
-  if (code < 0) code = calibrate_route(j);
-  if (code < 0 && j->steps.chosen && ranks_helper()) code = EXIT_OK; /* steps run on rank 0 alone */
-  if (code < 0) code = spare_inputs(j);
-  if (code < 0) code = j->steps.chosen ? calibrate_steps(j) : oneshot(j);
-  calibrate_free(j);
-  free(j);
+  psdm_job *job;
+  int code = tool_job_run(&calibrate_line, argc, argv, &job);
+  if (code < 0) code = report(job);
+  psdm_job_free(job);
   return code;
 }

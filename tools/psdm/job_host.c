@@ -45,9 +45,9 @@ static bool hurried(void *user) {
   return tool_terminated();
 }
 
-/* user: a file that is not told of */
 static void reads(void *user, const char *path) {
-  if (!user || strcmp(user, path) != 0) tool_input(path);
+  (void)user;
+  tool_input(path);
 }
 
 static psdm_status open_file(void *user, const char *path, psdm_output **out, psdm_error *error) {
@@ -96,8 +96,6 @@ static int load(const char *command, const char *path, bool tables, const char *
                 psdm_robot **robot) {
   psdm_job_host own = host();
   psdm_error error;
-  /* a calibration may go on in its own file */
-  own.user = strcmp(command, "calibrate") == 0 ? (void *)set->params : NULL;
   return psdm_job_load(&own, path, tables, x_path, set, robot, &error) ? fail(command, &error) : -1;
 }
 

@@ -42,40 +42,6 @@ void tool_unsigned(const char *path, const psdm_parameters *p) {
               tool_safe(path));
 }
 
-/* how far the axis of a moving link is from parallel or perpendicular to the one before, whichever is nearer; 0
- * where it has none */
-static double off_axis(const psdm_robot *robot, int body, const char **name) {
-  psdm_body b;
-  if (!psdm_robot_body(robot, body, &b) || b.parent < 0) return 0;
-  double along = fabs(b.R[8]), across = hypot(b.R[2], b.R[5]);
-  for (int k = 0; k < psdm_robot_joints(robot); k++)
-    if (psdm_robot_joint(robot, k)->link == b.link) *name = psdm_robot_joint(robot, k)->name;
-  return fmin(atan2(across, along), atan2(along, across));
-}
-
-void tool_weak_axes(const psdm_robot *robot, double condition) {
-  const double least = 1e-10, most = 0.02; /* rad: above rounding, below any intended angle */
-  char names[400] = "";
-  size_t used = 0;
-  int count = 0;
-  double largest = 0;
-  for (int body = 0; body < psdm_robot_links(robot); body++) {
-    const char *name = "";
-    double off = off_axis(robot, body, &name);
-    if (!(off > least && off < most)) continue;
-    if (used + 1 < sizeof names)
-      used += (size_t)snprintf(names + used, sizeof names - used, "%s'%.60s' (%.2g rad)", count ? ", " : "",
-                               tool_safe(name), off);
-    if (used >= sizeof names) used = sizeof names - 1;
-    largest = fmax(largest, off);
-    count++;
-  }
-  if (!count || !(condition > 1e3)) return;
-  tool_warn("condition number %.3g: some parameters are identifiable only because axes are not quite parallel or "
-            "perpendicular to the one before: %s; --snap-axes %.1g aligns them",
-            condition, names, 2 * largest);
-}
-
 int tool_table_fits(const psdm_robot *robot, const char *path, int columns) {
   enum { BYTES = 32 }; /* per number: room that doubles, and its copies */
   psdm_csv *csv = NULL;

@@ -133,10 +133,6 @@ bool tool_job_words(const psdm_job *job, const char *const *files);
  * exit code. */
 int tool_table_fits(const psdm_robot *robot, const char *path, int columns);
 
-/* Warns about a large condition number, and names axes that are nearly, but not quite, parallel or perpendicular to the
- * one before. */
-void tool_weak_axes(const psdm_robot *robot, double condition);
-
 /* Warns about a parameter file without a fingerprint of its robot. */
 void tool_unsigned(const char *path, const psdm_parameters *parameters);
 
@@ -214,9 +210,6 @@ int tool_answer(psdm_result *answer);
 
 /* {"command": NAME, "psdm": VERSION: the beginning of every JSON result, by which psdm report recognizes it. */
 void tool_json_begin(psdm_output *out, const char *command);
-
-/* apart from its gear, a drive is not simply its joint: the file's transmission is not the identity */
-bool tool_coupled_drives(const psdm_robot *robot);
 
 /* Rows whose columns come in groups of one number per joint: ",q1,q2,qd1,..." and the line's end; ",0.1,0.2,..." and
  * the line's end. The caller writes what precedes them. */

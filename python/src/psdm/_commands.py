@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 #: a file, or arrays by channel: {"t": (rows,), "q": (rows, n), "tau": (rows, n), ...}; a result with rows is one
 Log = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+CHANNELS = ("t", "q", "qd", "qdd", "tau", "i", "qm", "qdm", "taum")
 
 
 def _columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -59,7 +60,7 @@ class Job:
 
         if isinstance(table, (str, os.PathLike)):
             return os.fspath(table)
-        channels = _columns(table, ("t", "q", "qd", "qdd", "tau", "i", "qm", "qdm", "taum"))
+        channels = _columns(table, CHANNELS)
         return save_matrices({key: value.reshape(len(value), -1) for key, value in channels.items()}, self.path(f"{name}.mat"))
 
     def run(self) -> tuple[dict[str, Any], int, str]:
@@ -100,8 +101,9 @@ class Commands:
             yield Job(self, command, folder, options)
 
     def calibrate(self: Any, log: Log | Sequence[Log], *, estimator: str = "consistent", holdout: float | str | None = None, predict: bool = True,
-                  **options: Any) -> Calibration:
-        """Base parameters and friction from logs: files, or arrays by channel ({"t": ..., "q": ..., "tau": ...}), one or several.
+                  progress: Progress | None = None, **options: Any) -> Calibration:
+        """Base parameters and friction from logs: files, or arrays by channel ({"t": ..., "q": ..., "tau": ...}), one or several. ``predict`` asks for every row beside the
+        prediction. ``progress`` is called with what is being done and its share, and ends the run with the best so far where it returns False, as Ctrl-C does.
 
         >>> import psdm
         >>> robot = psdm.Robot.shipped("two_link")
@@ -110,24 +112,34 @@ class Commands:
         >>> found.heldout["global_rel"] < 0.05
         True
         """
-        with self._job("calibrate", {"estimator": estimator, "holdout": holdout, **options}) as job:
-            logs = [log] if isinstance(log, (str, os.PathLike, Mapping)) else list(log)
-            job.words += ["--log", *(job.log(table, f"log{k}") for k, table in enumerate(logs))]
-            return _calibration(job, predict)
+        job = _job.Job(self, "calibrate", {"estimator": estimator, "holdout": holdout, **options}, progress)
+        _logs(job, "log", log)
+        job.set("covariance", "")
+        return _calibration(job, predict)
 
     def calibrate_steps(self: Any, logs: Sequence[tuple[str, Log] | tuple[str, Log, Any]], *, before: Any = None, predict: bool = True,
-                        **options: Any) -> Calibration:
+                        progress: Progress | None = None, **options: Any) -> Calibration:
         """Motor constants, gravity, friction and inertia one after the other. ``logs`` are (step, log) pairs, step one of motor, gravity, friction and inertia; motor logs that were
-        made with a known mass have it as a third: kg, or (kg, x, y, z). ``before``: what an earlier call found."""
+        made with a known mass have it as a third: kg, or (kg, x, y, z). ``before``: what an earlier call found, where steps may be missing. ``rows`` has every row of the steps:
+        step (0 motor, 1 gravity, 2 friction, 3 inertia), drive, measured, predicted, ... A stop by ``progress`` or Ctrl-C keeps the steps that are finished."""
         from psdm.robot import parameters_text
 
-        robot = self if before is None else self.calibrated(parameters_text(before))
-        with robot._job("calibrate", {"route": "steps", **options}) as job:
-            paths = [(entry[0], job.log(entry[1], f"{entry[0]}{k}"), entry[2:]) for k, entry in enumerate(logs)]
-            job.words += ["--log", *(f"{step}:{path}" for step, path, _ in paths)]
-            weights = [f"{path}={_tool.option_text(mass[0])}" for _, path, mass in paths if mass]
-            job.words += ["--weight", *weights] if weights else []
-            return _calibration(job, predict)
+        given = before if before is not None else options.pop("params", None)
+        text = parameters_text(given) if given is not None else self._source["parameters"] if self._source["pi"] is None else None
+        # steps begin with what is known before, not with a robot that has it
+        job = _job.Job(self if text is None else self._uncalibrated(), "calibrate", {"route": "steps", **options}, progress)
+        if text is not None:
+            job.file("params", "parameters", text)
+        for k, (step, log, *mass) in enumerate(logs):
+            if isinstance(log, (str, os.PathLike)):
+                name = os.fspath(log)
+                job.set("log", f"{step}:{name}")
+            else:
+                name = f"{step}{k}"
+                job.log("log", f"{step}:{name}", _columns(log, CHANNELS))
+            if mass and mass[0] is not None:
+                job.set("weight", f"{name}={_job.setting_text(mass[0])}")
+        return _calibration(job, predict)
 
     def excite(self: Any, for_: str = "inertia", *, seconds: float = 0, progress: Progress | None = None, **options: Any) -> Excitation:
         """A motion for the robot to make while it is recorded, within all limits. Motions for inertia need NLopt on the system. ``progress`` is called with what is being done and
@@ -240,6 +252,15 @@ class Commands:
         return Result(job.robot, job.data(), None, *_end(job))
 
 
+def _logs(job: _job.Job, setting: str, given: Log | Sequence[Log]) -> None:
+    """The logs of a setting that lists them: files, or arrays by channel."""
+    for k, table in enumerate([given] if isinstance(given, (str, os.PathLike, Mapping)) else given):
+        if isinstance(table, (str, os.PathLike)):
+            job.set(setting, table)
+        else:
+            job.log(setting, f"{setting}{k}", _columns(table, CHANNELS))
+
+
 def _pair(initial: Any) -> Sequence[Any]:
     """(q,), (q, qd) or q alone."""
     return (initial,) if np.ndim(initial[0]) == 0 else tuple(initial)
@@ -250,15 +271,11 @@ def _end(job: _job.Job) -> tuple[int, str]:
     return _tool.EXIT_INTERRUPTED if job.stopped else _tool.EXIT_OK if job.good else _tool.EXIT_BELOW, job.words
 
 
-def _calibration(job: Job, predict: bool) -> Calibration:
-    steps = job.options.get("route") == "steps"
-    job.options["out"] = job.path("parameters.yaml")
-    if not steps:
-        job.options["covariance"] = True
-    if predict:
-        job.options["predict"] = job.path("rows.csv")
-    data, code, said = job.run()
-    files = {".csv": job.text("rows.csv")} if predict else {}
-    found = Calibration(job.robot, data, job.rows("rows.csv"), code, said, files)
-    found._text = job.text("parameters.yaml")
+def _calibration(job: _job.Job, predict: bool) -> Calibration:
+    for name in ("out", "predict") if predict else ("out",):
+        job.keep(name)
+    job.run()
+    found = Calibration(job.robot, job.data(), job.rows("predict"), *_end(job))
+    found._text = job.text("out")
+    job.settle()
     return found

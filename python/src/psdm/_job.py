@@ -119,6 +119,10 @@ class Job:
         check(lib.psdm_job_table(self._job, name.encode(), rows.pop(), len(names), ffi.new("const char *[]", names), ffi.new("const double *[]", first),
                                  ffi.new("long[]", stride), self._error), self._error)
 
+    def file(self, setting: str, name: str, text: str) -> None:
+        """A text in place of the file that a setting names; name stands for it in messages."""
+        check(lib.psdm_job_text(self._job, setting.encode(), name.encode(), text.encode(), self._error), self._error)
+
     def log(self, setting: str, name: str, channels: Mapping[str, Any]) -> None:
         """Arrays t (rows,), q, tau, ... (rows, n), or (rows,) of a single joint, in place of one of the files that a setting lists. They are read where they lie."""
         names: list[bytes] = []
@@ -140,6 +144,10 @@ class Job:
         table = ffi.new("psdm_log_table *", [texts[0], len(channels["t"]), len(names), *lists])
         self._held += [texts, lists, table]
         check(lib.psdm_job_log(self._job, setting.encode(), table, self._error), self._error)
+
+    def settle(self) -> None:
+        """The answer is taken: what was kept on the disk in case it gets lost may go."""
+        lib.psdm_job_settle(self._job)
 
     def keep(self, name: str) -> None:
         check(lib.psdm_job_keep(self._job, name.encode(), self._error), self._error)
@@ -185,3 +193,8 @@ class Job:
         size = table.rows * table.columns
         values = np.frombuffer(ffi.buffer(table.values, 8 * size), dtype=np.float64).reshape(table.rows, table.columns).copy()
         return grouped([text_of(table.names[k]) for k in range(table.columns)], values)
+
+    def text(self, name: str) -> str:
+        """The document that a setting would have written to a file. Empty where none was kept."""
+        found = lib.psdm_job_text_of(self._job, name.encode())
+        return "" if found == ffi.NULL else text_of(found)

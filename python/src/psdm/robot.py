@@ -234,6 +234,10 @@ class Robot(Commands):
         robot = Robot._from_source({**self._source, "options": options})
         return robot.calibrated(given["params"]) if "params" in given else robot
 
+    def _uncalibrated(self) -> Robot:
+        """As its own file has it."""
+        return Robot._from_source({**self._source, "parameters": None})
+
     def _apply(self, text: str) -> None:
         error = new_error()
         check(lib.psdm_parameters_apply(parse_parameters(self, text), self._pointer, error), error)

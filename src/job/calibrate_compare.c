@@ -1,12 +1,11 @@
-/* cmd_calibrate_compare.c: an earlier result beside this one, parameter by parameter and on the same rows. */
+/* calibrate_compare.c: an earlier result beside this one, parameter by parameter and on the same rows. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cmd_calibrate.h"
+#include "job/calibrate_priv.h"
 
 typedef struct comparing {
-  comparison *c;
+  psdmp_job_comparison *c;
   psdm_predictor *predictor;
   int n, segment;
   double *tau; /* (n) */
@@ -28,27 +27,27 @@ static bool compare_row(void *user, const psdm_predicted_row *row) {
   return true;
 }
 
-int calibrate_compare(calibrate_job *j) {
-  comparison *c = &j->compared;
+psdm_status psdmp_job_calibrate_compare(psdmp_job_calibrate *j) {
+  psdmp_job_comparison *c = &j->compared;
   psdm_error error;
   size_t n = (size_t)j->n;
-  if (!j->set.compare) return -1;
-  if (psdm_parameters_load(j->set.compare, j->robot, NULL, &c->other, &error)) return tool_fail(&error);
-  tool_unsigned(j->set.compare, c->other);
-  c->own = calloc(4 * n + 1, sizeof *c->own);
-  if (!c->own) return tool_no_memory("calibrate");
+  if (!j->set.compare) return PSDM_OK;
+  psdm_status status = psdmp_job_parameters(&j->job, j->set.compare, j->job.robot, &c->other);
+  if (status) return status;
+  if (!(c->own = psdmp_job_array(&j->job, 4 * n, sizeof *c->own))) return psdmp_job_memory(&j->job);
   c->others = c->own + n;
   c->square = c->others + n;
   c->heldout = j->result->heldout[PSDM_FIT_ALL].rows > 0;
   comparing w = {.c = c, .n = j->n, .segment = -1, .tau = c->square + n};
-  if (psdm_predictor_new(c->other, j->robot, NULL, &w.predictor, &error)) return tool_fail(&error);
+  status = psdm_predictor_new(c->other, j->job.robot, NULL, &w.predictor, &error);
+  if (status) return psdmp_job_fail(&j->job, &error);
   psdm_predictor_rate(w.predictor, j->result->rate / (j->result->stride > 1 ? j->result->stride : 1));
-  psdm_status status = psdm_calibration_predict(j->result, compare_row, &w, &error);
+  status = psdm_calibration_predict(j->result, compare_row, &w, &error);
   psdm_predictor_free(w.predictor);
-  return status ? tool_fail(&error) : -1;
+  return status ? psdmp_job_fail(&j->job, &error) : PSDM_OK;
 }
 
-double calibrate_apart(const calibrate_job *j, int parameter, double *other) {
+double psdmp_job_calibrate_apart(const psdmp_job_calibrate *j, int parameter, double *other) {
   const psdm_estimate *e = &j->result->theta[parameter];
   const psdm_parameters *p = j->compared.other;
   for (int k = 0; k < p->base; k++) {

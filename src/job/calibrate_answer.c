@@ -1,11 +1,10 @@
-/* cmd_calibrate_json.c: everything that a calibration found, as a document. */
+/* calibrate_answer.c: everything that a calibration found, as a document. */
 #include <math.h>
 #include <string.h>
 
-#include "cmd_calibrate.h"
+#include "job/calibrate_priv.h"
 
-/* texts of a calibration, its index-th or NULL */
-typedef const char *(*text_at)(const void *from, int index);
+/* ---- texts: their index-th, or NULL ---- */
 
 static const char *fault_at(const void *from, int index) { return psdm_calibration_fault(from, index); }
 static const char *blind_at(const void *from, int index) { return psdm_calibration_blind(from, index); }
@@ -13,18 +12,14 @@ static const char *reason_at(const void *from, int index) {
   const psdm_calibration *c = from;
   return index < (int)(sizeof c->reasons / sizeof *c->reasons) && c->reasons[index][0] ? c->reasons[index] : NULL;
 }
-static const char *doubt_at(const void *from, int index) {
-  static char text[160];
-  return calibrate_doubt(from, index, text, sizeof text);
-}
 static const char *log_at(const void *from, int index) {
-  const calibrate_job *j = from;
+  const psdmp_job_calibrate *j = from;
   return index < j->set.log.count ? j->set.log.value[index] : NULL;
 }
 
-#define PUT_TEXTS(r, key, at, from) (r->key.item = tool_texts(&r->head, at, from, &r->key.rows))
+#define PUT_TEXTS(r, key, at, from) (r->key.item = psdmp_job_texts(&r->head, at, from, &r->key.rows))
 
-static void put_log(const calibrate_job *j, psdm_calibrate_result *r) {
+static void put_log(const psdmp_job_calibrate *j, psdm_calibrate_result *r) {
   const psdm_calibration *c = j->result;
   const long *f = c->faults;
   PUT_TEXTS(r, logs, log_at, j);
@@ -45,10 +40,11 @@ static void put_choices(const psdm_calibration *c, psdm_calibrate_result *r) {
   PUT_TEXTS(r, reasons, reason_at, c);
 }
 
-const psdm_named_fit *calibrate_fits(const calibrate_job *j, psdm_result *head, const psdm_joint_fit *fit) {
+const psdm_named_fit *psdmp_job_calibrate_fits(const psdmp_job_calibrate *j, psdm_result *head,
+                                               const psdm_joint_fit *fit) {
   psdm_named_fit *to = psdm_result_items(head, &psdm_named_fit_type, j->n);
   for (int i = 0; to && i < j->n; i++) {
-    to[i].name = psdm_result_text(head, calibrate_joint_name(j, i));
+    to[i].name = psdm_result_text(head, psdmp_job_joint(j->job.robot, i)->name);
     if (!fit) continue;
     to[i].rows = fit[i].rows, to[i].rmse = fit[i].rmse, to[i].rel = fit[i].rel;
     to[i].nrmse = fit[i].nrmse, to[i].r2 = fit[i].r2;
@@ -56,24 +52,26 @@ const psdm_named_fit *calibrate_fits(const calibrate_job *j, psdm_result *head, 
   return to;
 }
 
-void calibrate_put_part(const calibrate_job *j, psdm_result *head, const psdm_part_fit *fit, psdm_fit_part *to) {
-  PSDM_RESULT_SET(to->joints, calibrate_fits(j, head, fit->joint), j->n);
+void psdmp_job_calibrate_put_part(const psdmp_job_calibrate *j, psdm_result *head, const psdm_part_fit *fit,
+                                  psdm_fit_part *to) {
+  PSDM_RESULT_SET(to->joints, psdmp_job_calibrate_fits(j, head, fit->joint), j->n);
   to->global_rel = fit->global_rel;
   to->rows = fit->rows;
 }
 
 /* rows in motion, and the other kinds beside them */
-static void put_fit(const calibrate_job *j, psdm_result *head, const psdm_part_fit *fit, psdm_fit_set *to) {
+static void put_fit(const psdmp_job_calibrate *j, psdm_result *head, const psdm_part_fit *fit, psdm_fit_set *to) {
   psdm_fit_part moving;
-  calibrate_put_part(j, head, &fit[PSDM_FIT_MOVING], &moving);
+  psdmp_job_calibrate_put_part(j, head, &fit[PSDM_FIT_MOVING], &moving);
   PSDM_RESULT_SET(to->joints, moving.joints.item, j->n);
   to->global_rel = moving.global_rel, to->rows = moving.rows;
-  calibrate_put_part(j, head, &fit[PSDM_FIT_ALL], &to->all);
-  calibrate_put_part(j, head, &fit[PSDM_FIT_REST], &to->rest);
-  calibrate_put_part(j, head, &fit[PSDM_FIT_RAW], &to->raw);
+  psdmp_job_calibrate_put_part(j, head, &fit[PSDM_FIT_ALL], &to->all);
+  psdmp_job_calibrate_put_part(j, head, &fit[PSDM_FIT_REST], &to->rest);
+  psdmp_job_calibrate_put_part(j, head, &fit[PSDM_FIT_RAW], &to->raw);
 }
 
-const psdm_named_number *calibrate_formula(const calibrate_job *j, psdm_result *head, int parameter, long *terms) {
+const psdm_named_number *psdmp_job_calibrate_formula(const psdmp_job_calibrate *j, psdm_result *head, int parameter,
+                                                     long *terms) {
   char name[32];
   psdm_named_number *term = psdm_result_memory(head, psdm_model_base_terms(j->model, parameter), sizeof *term);
   for (int t = 0; term && t < psdm_model_base_terms(j->model, parameter); t++) {
@@ -85,7 +83,7 @@ const psdm_named_number *calibrate_formula(const calibrate_job *j, psdm_result *
   return term;
 }
 
-static void put_parameters(const calibrate_job *j, psdm_calibrate_result *r) {
+static void put_parameters(const psdmp_job_calibrate *j, psdm_calibrate_result *r) {
   const psdm_calibration *c = j->result;
   psdm_fitted_parameter *to = psdm_result_items(&r->head, &psdm_fitted_parameter_type, c->base);
   char name[32];
@@ -94,23 +92,36 @@ static void put_parameters(const calibrate_job *j, psdm_calibrate_result *r) {
     to[k].name = psdm_result_text(&r->head, from->name);
     to[k].value = from->value, to[k].sd = from->sd;
     to[k].prior_share = from->prior_share, to[k].essential = from->essential;
-    to[k].formula.item = calibrate_formula(j, &r->head, k, &to[k].formula.rows);
+    to[k].formula.item = psdmp_job_calibrate_formula(j, &r->head, k, &to[k].formula.rows);
   }
   PSDM_RESULT_SET(r->parameters, to, c->base);
   if (!c->pi) return;
   psdm_named_number *pi = psdm_result_memory(&r->head, c->standard, sizeof *pi);
   for (int k = 0; pi && k < c->standard; k++) {
-    psdm_robot_parameter_name(j->robot, k, name, sizeof name);
+    psdm_robot_parameter_name(j->job.robot, k, name, sizeof name);
     pi[k] = (psdm_named_number){psdm_result_text(&r->head, name), c->pi[k]};
   }
   PSDM_RESULT_SET(r->standard_parameters, pi, c->standard);
 }
 
-const double *calibrate_block(psdm_result *head, const double *matrix, long size, long first, int count) {
+const double *psdmp_job_calibrate_block(psdm_result *head, const double *matrix, long size, long first, int count) {
   double *block = psdm_result_memory(head, (long)count * count, sizeof *block);
   for (int k = 0; block && k < count; k++)
     memcpy(block + (long)k * count, matrix + (first + k) * size + first, (size_t)count * sizeof *block);
   return block;
+}
+
+/* "tanh(v/0.02) |f|": a friction column with its numbers. Returns buf. */
+static const char *column_text(const psdm_column *column, char *buf, size_t size) {
+  static const char *const load[] = {"", " |f|", " f^2"};
+  size_t length = 0;
+  buf[0] = '\0';
+  for (const char *at = psdm_column_text(column->kind); *at && length + 1 < size; at++) {
+    if (*at == 'w') length += (size_t)psdmp_base_print(buf + length, size - length, "%.3g", column->width);
+    else length += (size_t)snprintf(buf + length, size - length, "%c", *at);
+  }
+  if (length < size) snprintf(buf + length, size - length, "%s", load[column->load]);
+  return buf;
 }
 
 static void put_columns(const psdm_calibration *c, int i, psdm_result *head, psdm_fitted_friction *to) {
@@ -118,7 +129,7 @@ static void put_columns(const psdm_calibration *c, int i, psdm_result *head, psd
   char text[96];
   for (int k = 0; column && k < c->columns[i]; k++) {
     const psdm_column *from = &c->column[i][k];
-    column[k].text = psdm_result_text(head, calibrate_column_text(from, text, sizeof text));
+    column[k].text = psdm_result_text(head, column_text(from, text, sizeof text));
     column[k].column = psdm_column_text(from->kind);
     column[k].width = from->width, column[k].load = from->load;
     column[k].gain = from->gain, column[k].sd = from->sd;
@@ -126,7 +137,7 @@ static void put_columns(const psdm_calibration *c, int i, psdm_result *head, psd
   PSDM_RESULT_SET(to->columns, column, c->columns[i]);
 }
 
-static void put_friction(const calibrate_job *j, psdm_calibrate_result *r) {
+static void put_friction(const psdmp_job_calibrate *j, psdm_calibrate_result *r) {
   const psdm_calibration *c = j->result;
   psdm_fitted_friction *to = psdm_result_items(&r->head, &psdm_fitted_friction_type, c->n);
   long size = c->base, first = c->base; /* of one drive's gains, which are behind theta */
@@ -135,10 +146,10 @@ static void put_friction(const calibrate_job *j, psdm_calibrate_result *r) {
     psdm_friction near;
     double left_out;
     psdm_parameters_friction(j->parameters, i, &near, &left_out);
-    to[i].joint = psdm_result_text(&r->head, calibrate_joint_name(j, i));
+    to[i].joint = psdm_result_text(&r->head, psdmp_job_joint(j->job.robot, i)->name);
     put_columns(c, i, &r->head, &to[i]);
     if (c->covariance) {
-      const double *block = calibrate_block(&r->head, c->covariance, size, first, c->columns[i]);
+      const double *block = psdmp_job_calibrate_block(&r->head, c->covariance, size, first, c->columns[i]);
       PSDM_RESULT_SET(to[i].covariance, block, c->columns[i]);
       to[i].covariance.columns = c->columns[i];
     }
@@ -163,8 +174,8 @@ static void put_worth(const psdm_calibration *c, psdm_calibrate_result *r) {
   r->steps = c->steps, r->seconds = c->seconds, r->stopped = c->stopped;
 }
 
-static void put_comparison(const calibrate_job *j, psdm_calibrate_result *r) {
-  const comparison *c = &j->compared;
+static void put_comparison(const psdmp_job_calibrate *j, psdm_calibrate_result *r) {
+  const psdmp_job_comparison *c = &j->compared;
   double own = 0, others = 0, square = 0;
   if (!j->set.compare) return;
   psdm_comparison *to = psdm_result_items(&r->head, &psdm_comparison_type, 1);
@@ -184,48 +195,104 @@ static void put_comparison(const calibrate_job *j, psdm_calibrate_result *r) {
   for (int k = 0; k < j->result->base; k++) {
     parameter[k].name = psdm_result_text(&r->head, j->result->theta[k].name);
     parameter[k].compared = NAN;
-    parameter[k].sds_apart = calibrate_apart(j, k, &parameter[k].compared);
+    parameter[k].sds_apart = psdmp_job_calibrate_apart(j, k, &parameter[k].compared);
   }
   PSDM_RESULT_SET(to->parameters, parameter, j->result->base);
 }
 
 static const char *failure_at(const void *from, int index) {
-  const calibrate_job *j = from;
+  const psdmp_job_calibrate *j = from;
   return index < j->failures ? j->failure[index] : NULL;
 }
 
-const psdm_found *calibrate_findings(const calibrate_job *j, psdm_result *head, long *count) {
-  while (calibrate_finding(j, (int)*count)) ++*count;
+const psdm_found *psdmp_job_calibrate_findings(const psdmp_job_calibrate *j, psdm_result *head, long *count) {
+  while (psdmp_job_calibrate_finding(j, (int)*count)) ++*count;
   psdm_found *to = psdm_result_items(head, &psdm_found_type, *count);
   for (int k = 0; to && k < *count; k++) {
-    const psdm_finding *f = calibrate_finding(j, k);
+    const psdm_finding *f = psdmp_job_calibrate_finding(j, k);
     to[k] =
         (psdm_found){psdm_result_text(head, f->rule), psdm_verdict_name(f->verdict), psdm_result_text(head, f->text)};
   }
   return to;
 }
 
-const psdm_word *calibrate_failures(const calibrate_job *j, psdm_result *head, long *count) {
-  return tool_texts(head, failure_at, j, count);
+const psdm_word *psdmp_job_calibrate_failures(const psdmp_job_calibrate *j, psdm_result *head, long *count) {
+  return psdmp_job_texts(head, failure_at, j, count);
 }
 
-static void put_verdict(const calibrate_job *j, psdm_calibrate_result *r) {
+/* ---- cautions ---- */
+
+static int mostly_prior(const psdm_calibration *c) {
+  int count = 0;
+  for (int k = 0; k < c->base; k++) count += c->theta[k].prior_share > 0.5;
+  return count;
+}
+
+enum { DOUBTS = 6 };
+
+/* "": no such doubt */
+static void doubt(const psdm_calibration *c, int kind, char *text, size_t size) {
+  double train = c->train[PSDM_FIT_MOVING].global_rel, held = c->heldout[PSDM_FIT_MOVING].global_rel;
+  int prior = mostly_prior(c), blind = 0;
+  while (psdm_calibration_blind(c, blind)) blind++;
+  const bool doubtful[DOUBTS] = {
+      c->stopped, c->cost_ratio > 1.11, held > 1.5 * train, prior > 0, blind > 0, c->heldout[PSDM_FIT_ALL].rows == 0};
+  text[0] = '\0';
+  switch (doubtful[kind] ? kind : DOUBTS) {
+    case 0: psdmp_base_print(text, size, "the run was interrupted"); break;
+    case 1:
+      psdmp_base_print(text, size, "physical consistency costs %.0f %% of the training cost%s",
+                       100 * (c->cost_ratio - 1), c->cost_ratio > 4 ? ": kinematics, units or signs may be wrong" : "");
+      break;
+    case 2:
+      psdmp_base_print(
+          text, size,
+          "the held-out error is %.1f times the training error: the motion differs, or there is too little of it",
+          held / train);
+      break;
+    case 3:
+      psdmp_base_print(
+          text, size,
+          "%d of %d base parameters come mostly from the prior: the motion contains little information about them",
+          prior, c->base);
+      break;
+    case 4:
+      psdmp_base_print(text, size, "%d combination%s of parameters %s hardly excited by the motion", blind,
+                       blind > 1 ? "s" : "", blind > 1 ? "are" : "is");
+      break;
+    case 5:
+      psdmp_base_print(text, size, "nothing was held out: errors are those of the fitted rows (\1holdout)");
+      break;
+  }
+}
+
+static void put_doubts(const psdmp_job_calibrate *j, psdm_calibrate_result *r) {
+  psdm_word *to = psdm_result_memory(&r->head, DOUBTS, sizeof *to);
+  long count = 0;
+  for (int k = 0; to && k < DOUBTS; k++) {
+    char raw[160], text[160];
+    doubt(j->result, k, raw, sizeof raw);
+    psdmp_job_name_settings(&j->job, raw, text, sizeof text);
+    if (text[0]) to[count++] = psdm_result_text(&r->head, text);
+  }
+  PSDM_RESULT_SET(r->doubts, to, count);
+}
+
+static void put_verdict(const psdmp_job_calibrate *j, psdm_calibrate_result *r) {
   psdm_calibrate_verdict *v = &r->verdict;
-  PUT_TEXTS(r, doubts, doubt_at, j);
+  put_doubts(j, r);
   v->heldout = j->result->judged_heldout, v->error = j->result->judged_rel, v->no_model = j->result->no_model;
   v->cross_validated = j->result->cross_rel, v->plain_least_squares = j->result->plain;
   CALIBRATE_PUT_VERDICT(j, &r->head, v);
 }
 
-int calibrate_json(calibrate_job *j) {
-  psdm_result *head;
-  psdm_error error;
-  if (psdm_result_new(&psdm_calibrate_result_type, NULL, &head, &error)) return tool_fail(&error);
+void psdmp_job_calibrate_fill(psdm_job *job, psdm_result *head) {
+  psdmp_job_calibrate *j = (psdmp_job_calibrate *)job;
   psdm_calibrate_result *r = (psdm_calibrate_result *)head;
-  psdm_result_name_robot(head, j->robot, &r->name, &r->fingerprint);
+  psdm_result_name_robot(head, j->job.robot, &r->name, &r->fingerprint);
   r->n = j->n;
-  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, j->robot, NULL), j->n);
-  r->coupled_drives = tool_coupled_drives(j->robot);
+  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, j->job.robot, NULL), j->n);
+  r->coupled_drives = psdmp_job_coupled_drives(head, j->job.robot);
   r->route = "oneshot";
   r->estimator = psdm_estimator_name(j->result->estimator);
   put_fit(j, head, j->result->train, &r->train);
@@ -237,6 +304,5 @@ int calibrate_json(calibrate_job *j) {
   put_worth(j->result, r);
   put_comparison(j, r);
   put_verdict(j, r);
-  r->settings.item = settings_values(&calibrate_line, &j->set, head, &r->settings.rows);
-  return tool_answer(head);
+  r->settings.item = psdmp_job_settings(job, head, &r->settings.rows);
 }
