@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The benchmarks of this machine as one page: bench/report.sh [--full] [OUT]
-#
-# Runs psdm bench and psdm reduce on the KR6 and the scripts beside this file, each of which writes a JSON result into OUT (default build/bench),
-# and makes OUT/report.html of them. Without --full quick runs where a script has them, and no peers that would have to be compiled first
+# Runs psdm bench and psdm reduce on the KR6 and the scripts in this folder, each of which writes a JSON result into OUT (default build/bench),
+# and makes OUT/report.html from them. Without --full, scripts run with --quick if they have it, and without peers that need compiling
 # (--full: Pinocchio, MuJoCo, KDL, CasADi from PyPI; a quarter of an hour). PSDM is build/psdm unless it is set.
 # Exit 0: all ran, 1: one failed (the page has the rest), 2: something is missing.
 set -uo pipefail
@@ -23,7 +22,7 @@ psdm=${PSDM:-$root/build/psdm}
 [ -x "$psdm" ] || make -C "$root" build || exit 2
 results=() failed=0
 
-# result NAME COMMAND...: a command that leaves OUT/NAME.json; 77 is a peer that could not be had
+# result NAME COMMAND...: a command that leaves OUT/NAME.json; 77 is an unavailable peer
 result() {
   local name=$1 status=0
   shift
@@ -34,7 +33,7 @@ result() {
   [ ! -s "$out/$name.json" ] || results+=("$out/$name.json")
 }
 
-# json NAME ARGUMENT...: what psdm prints
+# json NAME ARGUMENT...: psdm's output
 json() {
   local name=$1
   shift
@@ -49,7 +48,7 @@ if [ -n "$full" ]; then
 else
   result reduce_scara json reduce_scara reduce "$root/robots/fanuc_sr6ia.yaml" --figures --table --samples 20000
 fi
-# shellcheck disable=SC2086 # an empty word is none
+# shellcheck disable=SC2086 # an empty word disappears
 {
   result derive bash "$here/derive/run.sh" $quick --json "$out/derive.json"
   result scaling bash "$here/scaling/run.sh" $quick --json "$out/scaling.json"

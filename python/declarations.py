@@ -2,7 +2,7 @@
 
 usage: declarations.py COMPILER OUT.c FOLDER...
 
-The declarations are the headers themselves, as the preprocessor leaves them: there is no second copy that could differ from them.
+The declarations are the headers themselves, after the preprocessor: there is no second copy that could differ.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tempfile
 import cffi
 
 SOURCE = '#include "rows.h"\n'
-# what cffi knows by itself
+# built into cffi
 KNOWN = ("stddef.h", "stdbool.h", "stdint.h")
 
 
@@ -32,7 +32,7 @@ def preprocessed(compiler: str, folders: list[str]) -> str:
 def main() -> None:
     compiler, out, *folders = sys.argv[1:]
     builder = cffi.FFI()
-    # functions that stand in a header are declared without their bodies
+    # inline functions of headers are declared without their bodies
     builder.cdef(re.sub(r"\bstatic inline ([^{};]*)\{[^{}]*\}", r"\1;", preprocessed(compiler, folders)))
     builder.set_source("psdm._psdm", SOURCE)
     builder.emit_c_code(out)

@@ -1,5 +1,4 @@
-/* calibrate.c: how fast rows become a triangular factor, what memory long logs take, and how long a consistent fit
- * takes.
+/* calibrate.c: speed of factoring rows, memory for long logs, and time of a consistent fit.
  *
  *   calibrate rows ROBOT COUNT FOLDER    a log of COUNT rows: FOLDER/matrix.bin and torque.bin for others,
  *                                        theta.txt, and our times
@@ -90,7 +89,7 @@ static void make_rows(log_rows *g, long count) {
   free(parameter), free(pi), free(Y);
 }
 
-/* the whole matrix (count n x W), as a general solver wants it */
+/* the whole matrix (count n x W), for a general solver */
 static double *whole_matrix(const log_rows *g) {
   int n = g->n;
   double *A = need((size_t)g->count * (size_t)n * (size_t)g->W * sizeof *A),
@@ -118,7 +117,7 @@ static void save(const char *folder, const char *name, const double *x, size_t c
   if (!file || fwrite(x, sizeof *x, count, file) != count || fclose(file)) stop(path, NULL);
 }
 
-/* ---- accumulation alone: rows are there, each drive's with its own columns ---- */
+/* ---- accumulation alone: rows exist, each drive's with its own columns ---- */
 
 static double accumulate(const log_rows *g, const double *A) {
   int n = g->n, l = g->l;
@@ -220,7 +219,7 @@ static int run_rows(const char *robot, long count, const char *folder) {
     for (int k = 0; k < c->columns[i]; k++) fprintf(file, "%.17g\n", c->column[i][k].gain);
   fclose(file);
   printf("%ld rows of %d joints, %d columns\n", count, g.n, g.W);
-  printf("  accumulation alone, rows as they are       %10.0f rows/s\n", (double)count / alone);
+  printf("  accumulation alone, rows in memory       %10.0f rows/s\n", (double)count / alone);
   printf("  accumulation with regressors, from memory  %10.0f rows/s\n", (double)count / (p.fitting - p.gathering));
   printf("  reading CSV of 17 digits                   %10.0f rows/s\n", (double)count / (p.read - p.begun));
   psdm_calibration_free(c);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Rows per second of the calibration's accumulation beside numpy's lstsq, memory of long logs, and the consistent fit: bench/calibrate/run.sh [--quick] [--long]
 #
-# All on one core, on the same rows of the KR6. Memory is the most that a process held (VmHWM) while logs of 10^5 to 10^7 rows (--quick: 10^6, --long: 10^8,
+# All on one core, on the same rows of the KR6. Memory is a process's peak (VmHWM) while logs of 10^5 to 10^7 rows (--quick: 10^6, --long: 10^8,
 # a file of 3 GB) were calibrated, with the usual cache and with a small one.
 # Exit 0: timed and agreed, 1: answers differ, memory grew or a fit took a second, 2: something did not build, 77: numpy could not be installed (the rest is timed).
 set -euo pipefail

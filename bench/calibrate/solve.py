@@ -20,7 +20,7 @@ R = numpy.linalg.qr(numpy.column_stack([A, b]), mode="r")
 qr = time.perf_counter() - started
 print(f"  numpy {numpy.__version__} lstsq, matrix in memory          {rows / best:10.0f} rows/s")
 print(f"  numpy {numpy.__version__} qr (R alone), matrix in memory   {rows / qr:10.0f} rows/s")
-# the calibration leaves out ten rows at either end: the same robot to the noise, not to the last digit
+# the calibration omits ten rows at either end: the same robot within the noise, not to the last digit
 used = slice(10 * (len(b) // rows), len(b) - 10 * (len(b) // rows))
 theirs = numpy.linalg.lstsq(A[used], b[used], rcond=None)[0]
 off = numpy.abs(ours - theirs).max() / numpy.abs(theirs).max()

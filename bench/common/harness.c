@@ -1,4 +1,4 @@
-/* harness.c: what the benchmarks share: robots, random states, the comparison of two results and the clock. */
+/* harness.c: shared by the benchmarks: robots, random states, the comparison of two results and the clock. */
 #define _POSIX_C_SOURCE 200112L
 #include "harness.h"
 

@@ -1,4 +1,4 @@
-/* harness.h: what the benchmarks share: robots, random states, the comparison of two results and the clock. */
+/* harness.h: shared by the benchmarks: robots, random states, the comparison of two results and the clock. */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
 
@@ -11,13 +11,14 @@
 extern "C" {
 #endif
 
-enum { STATES = 64 }; /* stay in the first-level cache together with the robot */
+enum { STATES = 64 }; /* fit in the first-level cache together with the robot */
 
 /* xorshift64*: the same numbers on every run */
 double bench_uniform(uint64_t *state, double low, double high);
 
 /* A file, or chainN, a random chain of N joints. Links without a mass that have first moments (the PUMA's, where the
- * mass has no effect) get 1 kg: a peer that stores the centre of mass cannot hold them. NULL after a word on stderr. */
+ * mass has no effect) get 1 kg: a peer that stores the centre of mass cannot hold them. NULL after a message on
+ * stderr. */
 psdm_robot *bench_load(const char *what);
 
 /* q, qd, qdd, tau, each of length n, one after the other, STATES times */
@@ -33,8 +34,8 @@ double bench_difference(const double *x, const double *y, int count);
  * (link frames, file order, columns of drive inertias zero). */
 void bench_regressor_to_links(const psdm_robot *robot, const double *bodies, double *Y);
 
-/* Coupled joints: tree = G x (+ c when it is a position), and x (n x width) = G' tree (bodies x width). Copies where
- * there are none. */
+/* Coupled joints: tree = G x (+ c when it is a position), and x (n x width) = G' tree (bodies x width). Copies without
+ * coupled joints. */
 void bench_spread(const psdm_robot *robot, const double *x, bool position, double *tree);
 void bench_gather(const psdm_robot *robot, const double *tree, int width, double *x);
 

@@ -1,6 +1,6 @@
 /* mujoco_model.h: libpsdm's canonical tree as a MuJoCo model, without constraints, contacts, sensors, springs and
- * damping. MuJoCo's compiler refuses inertias that are not physical (some published ones are not; balanceinertia
- * would change them), so it gets stand-ins, and the robot's own numbers afterwards. */
+ * damping. MuJoCo's compiler refuses inertias that are not physical (some published ones are not; balanceinertia would
+ * change them), so it gets placeholders first, and the robot's own numbers afterwards. */
 #ifndef BENCH_MUJOCO_MODEL_H
 #define BENCH_MUJOCO_MODEL_H
 
@@ -62,7 +62,7 @@ static inline mjModel *mujoco_model(const psdm_robot *robot) {
   char text[16];
   for (int b = 0; model && b < robot->bodies; b++) {
     int at = mj_name2id(model, mjOBJ_BODY, mujoco_body_name(b, text));
-    if (at != b + 1) return mj_deleteModel(model), NULL; /* theirs are depth first; so are our robots */
+    if (at != b + 1) return mj_deleteModel(model), NULL; /* theirs are depth first; so are these robots */
     mujoco_set_body(model, at, robot->body[b].pi);
   }
   return model;

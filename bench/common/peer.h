@@ -1,11 +1,12 @@
-/* peer.h: what libpsdm is timed beside, behind one face: linked in (bench/recursions; peer_none.c stands in when
- * there is none) or as one shared object each (bench/peers). */
+/* peer.h: the libraries timed beside libpsdm, behind one interface: linked in (bench/recursions; peer_none.c if there
+ * is none) or as one shared object each (bench/peers). */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
 #include "psdm/rigid.h"
 
-#pragma GCC visibility push(default) /* all else in a peer's shared object is hidden: peers do not see each other */
+/* everything else in a peer's shared object is hidden: peers do not see each other */
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -39,7 +40,7 @@ enum { STATE_VECTORS = 4 };
 typedef struct peer peer;
 
 const char *peer_name(void);     /* with its version; NULL: no peer */
-const char *peer_compiler(void); /* what compiled it, and for which machine */
+const char *peer_compiler(void); /* its compiler and target machine */
 
 /* Why the peer cannot represent the robot; NULL: it can. */
 const char *peer_refusal(const psdm_robot *robot);

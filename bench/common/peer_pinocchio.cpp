@@ -1,6 +1,6 @@
 /* peer_pinocchio.cpp: Pinocchio as the peer.
  *
- * Measured are Pinocchio's own functions with dynamic-size Eigen vectors, called from a loop in this file so that the
+ * This measures Pinocchio's own functions with dynamic-size Eigen vectors, called from a loop in this file so that the
  * compiler sees everything, as in a user's program. The model is that of pinocchio_model.hpp. Robots with coupled
  * joints or drives behind a transmission have no such model and are refused. */
 #include <vector>
@@ -25,7 +25,7 @@ struct State {
   Eigen::VectorXd q, qd, qdd, tau;
 };
 
-/* the link behind the last joint: where libpsdm's Jacobian is asked for */
+/* the link after the last joint, as for libpsdm's Jacobian */
 pin::FrameIndex add_link(const psdm_robot *r, pin::Model &model) {
   const psdmp_robot_link &link = r->link[r->last];
   return model.addFrame(pin::Frame("link", link.body + 1, bench::placement(link.frame), pin::OP_FRAME));
@@ -55,7 +55,7 @@ struct peer {
   }
 };
 
-/* ---- the functions, each with one number of its answer ---- */
+/* ---- the functions, each returns one number of its result ---- */
 
 namespace {
 typedef double (*Call)(peer &, const State &);
@@ -137,7 +137,7 @@ void copy_rows(const Eigen::MatrixXd &A, double *out) {
     for (long j = 0; j < A.cols(); j++) *out++ = A(i, j);
 }
 
-/* a symmetric C of which they fill the upper triangle */
+/* a symmetric C, of which they fill the upper triangle */
 void copy_three(const Eigen::MatrixXd &A, const Eigen::MatrixXd &B, const Eigen::MatrixXd &C, double *out) {
   copy_rows(A, out), copy_rows(B, out + A.size()), copy_rows(C.selfadjointView<Eigen::Upper>(), out + 2 * A.size());
 }
@@ -154,7 +154,7 @@ void copy_regressor(const peer &p, double *out) {
 }
 } // namespace
 
-/* ---- the face ---- */
+/* ---- the interface ---- */
 
 const char *peer_name(void) { return "Pinocchio " PINOCCHIO_VERSION; }
 

@@ -1,4 +1,4 @@
-/* peer_table.h: the face of peer.h made from a table. A peer includes this, says what it is, and fills in:
+/* peer_table.h: the interface of peer.h made from a table. A peer includes this and defines:
  *
  *   static const char *name(void);                        with its version
  *   static const char *refusal(const psdm_robot *robot);  NULL: it can represent the robot
@@ -6,8 +6,8 @@
  *   static void close_robot(void *own);
  *   static const way ways[FUNCTIONS][MOST_WAYS];          by function
  *
- * and then PEER_FACE. A call takes one state (q, qd, qdd, tau) or, for a batch, all of them (element k of state i at
- * k STATES + i) and leaves its result at out; show turns that into libpsdm's layout, NULL where it is that already. */
+ * and then PEER_FACE. A call takes one state (q, qd, qdd, tau) or, for a batch, all of them (element k of state i at k
+ * STATES + i) and leaves its result at out; show converts it to libpsdm's layout; NULL if it has that layout. */
 #ifndef BENCH_PEER_TABLE_H
 #define BENCH_PEER_TABLE_H
 
@@ -35,7 +35,7 @@ typedef struct way {
   void (*show)(const peer *p, int state, const double *out, double *result);
 } way;
 
-/* "gcc 12.2.0", or what the peer says of its own binary */
+/* "gcc 12.2.0", or the peer's own description of its binary */
 #ifndef PEER_COMPILER
 #ifdef __clang__
 #define PEER_COMPILER __VERSION__ " " PEER_FLAGS

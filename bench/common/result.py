@@ -1,6 +1,6 @@
-"""result.py: what the benchmarks' JSON results share, for psdm report (docs/bench.md): where and when, curves and bars, and what was published.
+"""result.py: shared by the benchmarks' JSON results, for psdm report (docs/bench.md): place and time, curves and bars, and published figures.
 
-A curve or bar is described by its numbers and words alone; the report draws every result whose "command" begins with "bench/"."""
+A curve or bar consists of numbers and texts alone; the report draws every result whose "command" begins with "bench/"."""
 import datetime
 import json
 import os
@@ -34,18 +34,18 @@ def curve(name, x, y, published=False):
 
 
 def curves(title, x, y, series, logarithmic="y", figure=None):
-    """Several curves in one plot: logarithmic names the axes that are."""
+    """Several curves in one plot: `logarithmic` names the logarithmic axes."""
     return {"title": title, "x": x, "y": y, "x_log": "x" in logarithmic, "y_log": "y" in logarithmic, "figure": figure, "series": [s for s in series if s["x"]]}
 
 
 def bars(title, unit, of, series, figure=None, x="robot"):
-    """Groups of bars, one for each name in of (each an x); less is better, and the first series is what the others are compared with. series: {name: [value or None]}."""
+    """Groups of bars, one for each name in of (each an x); less is better, and the others are compared with the first series. series: {name: [value or None]}."""
     return {"title": title, "unit": unit, "x": x, "of": list(of), "figure": figure,
             "series": [{"name": name, "values": list(values), **({"published": True} if "published" in name else {})} for name, values in series.items()]}
 
 
 def write(path, command, how, charts, quick=False, **more):
-    """Whole or not at all; charts: results of curves() and bars()."""
+    """Completely or not at all; charts: results of curves() and bars()."""
     result = {"command": command, "psdm": version(), "processor": processor(), "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "how": how, "quick": quick,
               "curves": [c for c in charts if "unit" not in c], "bars": [c for c in charts if "unit" in c], **more}
     temporary = pathlib.Path(f"{path}.{os.getpid()}")

@@ -1,4 +1,4 @@
-# What the benchmarks that time libpsdm beside others share; sourced by bench/*/run.sh after `set -euo pipefail`.
+# Shared by the benchmarks that time libpsdm beside others; sourced by bench/*/run.sh after `set -euo pipefail`.
 common=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$common/../.." && pwd)
 build=$root/build/bench
@@ -10,14 +10,14 @@ pinocchio=4.1.0
 casadi=3.8.2
 mujoco=4.0.0
 
-# says a failed step's words, and stops
+# prints the output of a failed step, and stops
 quietly() {
   local log=$build/$1.log
   shift
   "$@" > "$log" 2>&1 || { cat "$log" >&2; exit 2; }
 }
 
-# only_json ARGUMENT...: of a benchmark whose only option is --json FILE: $json is that file, "" without
+# only_json ARGUMENT...: of a benchmark whose only option is --json FILE: $json is that file, or ""
 only_json() {
   json=
   [ $# -gt 0 ] || return 0
@@ -25,7 +25,7 @@ only_json() {
   json=$(realpath "$2")
 }
 
-# newer FILE SOURCE...: FILE is there and newer than all of them
+# newer FILE SOURCE...: FILE exists and is newer than all of them
 newer() {
   local file=$1 source
   shift
@@ -59,7 +59,7 @@ install_pinocchio() {
   [ -f "$prefix/include/pinocchio/config.hpp" ] && [ -d "$prefix/include/eigen3" ]
 }
 
-# compile_pinocchio NAME COMPILER FLAGS: peer_NAME.o, or ${pinocchio_object}_NAME.o of $pinocchio_source and $pinocchio_face where those are set; the
+# compile_pinocchio NAME COMPILER FLAGS: peer_NAME.o, or ${pinocchio_object}_NAME.o of $pinocchio_source and $pinocchio_face if those are set; the
 # templates are compiled here, nothing of Pinocchio's own binary is used
 compile_pinocchio() {
   local stem=${pinocchio_object:-peer}_$1 source=${pinocchio_source:-$common/peer_pinocchio.cpp}
@@ -68,7 +68,7 @@ compile_pinocchio() {
   quietly "$stem" "$2" $3 -fPIC -fvisibility=hidden "-DPEER_FLAGS=\"$3\"" "${includes[@]}" "${pinocchio_flags[@]}" -c "$source" -o "$build/$stem.o"
 }
 
-# compile_pinocchios FLAGS...: by every compiler that is here (or that $COMPILERS names) with each set of flags; $pinocchios are their names
+# compile_pinocchios FLAGS...: with every compiler that is installed (or that $COMPILERS names) and each set of flags; $pinocchios are their names
 compile_pinocchios() {
   local compiler flags name jobs job
   echo "compiling Pinocchio: a minute or two for each compiler, once" >&2
@@ -76,7 +76,7 @@ compile_pinocchios() {
   for flags; do
     jobs=()
     for compiler in ${COMPILERS:-g++ clang++}; do
-      command -v "$compiler" > /dev/null || { echo "no $compiler here: it is left out" >&2; continue; }
+      command -v "$compiler" > /dev/null || { echo "$compiler is missing: skipped" >&2; continue; }
       name=$compiler$([ "$flags" = -O3 ] || echo -native)
       pinocchios+=("$name")
       compile_pinocchio "$name" "$compiler" "$flags" &

@@ -1,14 +1,14 @@
 /* bench.cu: generated kernels against the bandwidth of a device copy measured in the same run, and against the plain C
  * functions.
  *
- *   bench [--states COUNT] [FUNCTION ...]   times at 2^24 to 2^26 states, whatever fits, or at as many as are asked for
+ *   bench [--states COUNT] [FUNCTION ...]   times at 2^24 to 2^26 states, whatever fits, or at COUNT
  *   bench --check [FUNCTION ...]            numbers only, at a few hundred states: for compute-sanitizer
  *
- * Compiled once for each robot and precision, with arm.h (prefix arm) and costs.h (operations of each function) on
- * the path. A line for each function: states per second, bytes moved (each number once) per second and their share
- * of the copy's, operations per second (those of the plain C function, sines apart) and their share of what fused
- * operations reach here, and the worst error of a state's results beside the processor's, relative to the largest.
- * Exit 1 when an error is beyond what rounding explains. */
+ * Compiled once for each robot and precision, with arm.h (prefix arm) and costs.h (operations of each function) on the
+ * path. A line for each function: states per second, bytes moved (each number once) per second and their share of the
+ * copy's, operations per second (those of the plain C function, without sines) and their share of the peak of fused
+ * operations here, and the worst error of a state's results beside the processor's, relative to the largest. Exit 1
+ * when an error is beyond what rounding explains. */
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdio.h>
@@ -180,7 +180,7 @@ static __global__ void chains(real *to, real factor, real step) {
   if (x[0] == 0) *to = x[0]; /* never, but the compiler cannot know */
 }
 
-/* operations per second when nothing else is done, a fused one counted as two */
+/* operations per second of fused operations alone, each counted as two */
 static double peak_operations(int multiprocessors) {
   real *to;
   const unsigned blocks = (unsigned)multiprocessors * 32, threads = 256;
@@ -198,8 +198,8 @@ struct buffers {
   real *in[3], *out[3];
 };
 
-/* One piece of memory for all that is timed: pieces of their own would lie wherever earlier ones left room, which
- * moves a function's time by a tenth. Checks take pieces of their own, so that a sanitizer sees their ends. */
+/* One piece of memory for everything that is timed: separate pieces would be placed wherever earlier ones left room,
+ * which changes a function's time by a tenth. Checks take separate pieces, so that a sanitizer sees their ends. */
 static struct {
   char *at;
   size_t bytes, used;
@@ -280,7 +280,7 @@ static double compare(const function &f, const buffers &b, size_t count, size_t 
   return worst;
 }
 
-/* a few hundred roundings, times what the inverse of a mass matrix makes of them */
+/* a few hundred roundings, times the amplification by the inverse of a mass matrix */
 static bool good(const function &f, double error) {
   return error <= 300 * f.spread * (sizeof(real) == 4 ? 0x1p-24 : 0x1p-53);
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Kernels on a GPU beside its copy bandwidth: bench/cuda/run.sh [--generate FOLDER | --generated FOLDER] [--out FOLDER] [FUNCTION ...]
 #
-# --generate only writes the code (with $PSDM, default build/psdm), for a machine with a GPU and without this library; there --generated takes
-# it up. Without either, both. For KR6 and LBR7, float and double: the self-tests, every function timed at 2^24 to 2^26 states and
+# --generate only writes the code (with $PSDM, default build/psdm), for a machine with a GPU and without this library; there --generated uses
+# it. Without either option, both steps. For KR6 and LBR7, float and double: the self-tests, every function timed at 2^24 to 2^26 states and
 # compared with the processor, and compute-sanitizer over all of them. --out keeps the logs.
-# Exit 0: all right; 1: wrong numbers or a sanitizer's complaint; 2: something did not build; 77: no nvcc, or no GPU (then everything is built).
+# Exit 0: all right; 1: wrong numbers or a sanitizer's error; 2: something did not build; 77: no nvcc, or no GPU (then everything is built).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -36,7 +36,7 @@ PY
 }
 
 if [ "$mode" != generated ]; then
-  [ -x "$PSDM" ] || { echo "bench/cuda: $PSDM is not there; make build" >&2; exit 2; }
+  [ -x "$PSDM" ] || { echo "bench/cuda: $PSDM is missing; run make build" >&2; exit 2; }
   mkdir -p "$folder"
   for name in $cases; do generate "$name"; done
   cp "$here/bench.cu" "$folder"
@@ -67,7 +67,7 @@ for name in $cases; do
   echo
 done
 sanitizer=$(command -v compute-sanitizer || true)
-[ -n "$sanitizer" ] || echo "no compute-sanitizer here: not run"
+[ -n "$sanitizer" ] || echo "compute-sanitizer is missing: not run"
 for name in $cases; do
   for tool in memcheck initcheck racecheck; do
     [ -n "$sanitizer" ] || continue

@@ -1,6 +1,6 @@
-/* derive.c: how long the exact derivation takes, and what it needs. One thread, best of 20, warm: memory comes from
- * a pool that is reused, as a program that derives more than once would do. `derive FILE...` prints a table;
- * `--fresh` times the first derivation of this process with plain malloc. */
+/* derive.c: how long the exact derivation takes, and what it needs. One thread, best of 20, warm: memory comes from a
+ * pool that is reused, as in a program that derives more than once. `derive FILE...` prints a table; `--fresh` times
+ * the first derivation of this process with plain malloc. */
 #define _DEFAULT_SOURCE /* madvise, posix_memalign */
 #include <psdm/psdm.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static double best_time(const psdm_robot *robot, pool *p, psdm_model **model) {
 int main(int argc, char **argv) {
   bool fresh = argc > 1 && strcmp(argv[1], "--fresh") == 0;
   pool p = {.size = (size_t)3 << 30};
-  /* large pages where the system has them, as a program that keeps such a pool would ask for */
+  /* large pages if the system has them, as a program with such a pool would use */
   void *memory = NULL;
   if (!fresh && posix_memalign(&memory, (size_t)1 << 21, p.size) == 0) madvise(memory, p.size, MADV_HUGEPAGE);
   p.memory = memory;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a JSON result of what run.sh measured: result.py FOLDER FILE.json QUICK(0|1)."""
+"""Makes a JSON result from run.sh's measurements: result.py FOLDER FILE.json QUICK(0|1)."""
 import pathlib
 import sys
 

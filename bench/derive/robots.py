@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the benchmark's own robots: robots.py FOLDER. General 6R and 7R arms with no alignment at all, aligned 8-, 9- and 10-joint
-arms in the manner of the LBR7, and the first i links of the KR6 and LBR7 as files of their own."""
+"""Writes the benchmark's own robots: robots.py FOLDER. General 6R and 7R arms with no alignment at all, aligned 8-, 9- and 10-joint arms similar to the LBR7, and the first i links of the KR6 and LBR7 as files of their own."""
 import pathlib
 import random
 import subprocess

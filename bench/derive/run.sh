@@ -3,8 +3,8 @@
 #
 # Prints the table of docs/theory.md (warm, best of 20; a fresh process; the dense twin in the same run), then cost against n for the first links
 # of KR6 and LBR7 beside the paper's figures and a SymPy Lagrangian, as build/bench-derive/cost.svg when gnuplot is there. SymPy comes from PyPI
-# into build/venv-derive; without it that line is left out, loudly. --quick: the paper's robots alone, no twin, no SymPy. --json: for psdm report.
-# PSDM, BUILD and BENCH_OUT (the command, the folder of libpsdm.a, where files go) are those of build/ unless they are set.
+# into build/venv-derive; without it that line is omitted, with a message. --quick: the paper's robots alone, no twin, no SymPy. --json: for psdm report.
+# PSDM, BUILD and BENCH_OUT (the command, the folder of libpsdm.a, where files go) default to those of build/.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -52,7 +52,7 @@ done
 venv=$root/build/venv-derive
 : > "$out/sympy.txt"
 if [ $quick = 1 ]; then
-  echo "SymPy: left out (--quick)"
+  echo "SymPy: omitted (--quick)"
 elif { [ -x "$venv/bin/pip" ] || python3 -m venv "$venv"; } > "$out/venv.log" 2>&1 && "$venv/bin/pip" install -q --retries 1 --timeout 20 sympy==1.13.3 >> "$out/venv.log" 2>&1; then
   "$venv/bin/python" "$here/symbolic.py" 4 "${SYMBOLIC_SECONDS:-120}" | awk '{ print $1, 1000 * $2 }' > "$out/sympy.txt"
   echo "SymPy Lagrangian of KR6: $(awk '{ printf "%s:%s ", $1, $2 }' "$out/sympy.txt")"

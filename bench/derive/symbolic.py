@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The symbolic line of the plot: Lagrange's equations of the first n links of the KR6 in SymPy, seconds per n, one line each.
-usage: symbolic.py MOST SECONDS: stops before a chain that would take longer than SECONDS, judged by the one before."""
+usage: symbolic.py MOST SECONDS: stops before a chain that would take longer than SECONDS, estimated from the one before."""
 import sys
 import time
 

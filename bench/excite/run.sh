@@ -4,7 +4,7 @@
 # Limits are the defaults of psdm excite; a period is 10 s, eight starts (--quick: two), one run each. Condition numbers of the scaled stack (docs/excite.md) and, behind a
 # slash, of the base regressor alone, nothing scaled (eq. 23 of Lloyd, Irani, Ahmadi 2022). Random: best and median of 100 motions scaled up to the same limits.
 # Three sines are eq. 22 of that paper, by this planner, with its goal, the condition number.
-# Exit 0: timed, every limit verified, two minutes kept, 1: not so, 2: something did not build.
+# Exit 0: timed, every limit verified, two minutes kept, 1: otherwise, 2: something did not build.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../common/setup.sh"
@@ -33,7 +33,7 @@ r, worst = j["random"], max(v["worst"] for v in j["verified"].values())
 pair = lambda a, b: "%.4g / %.4g" % (a, b)
 print("  %-24s %6.1f s %18s %18s %18s %8.2f %8.2f %9.2f %%" % (sys.argv[2], j["wall_seconds"], pair(j["condition"], j["condition_plain"]), pair(r["best"], r["plain_best"]),
       pair(r["median"], r["plain_median"]), j["times_better"]["best"], j["times_better"]["median"], 100 * worst))
-if worst > 1 or j["wall_seconds"] > 120: sys.exit(f"excite: {sys.argv[2]}: limits or time are not kept")
+if worst > 1 or j["wall_seconds"] > 120: sys.exit(f"excite: {sys.argv[2]}: limits or time are exceeded")
 PY
 }
 

@@ -63,8 +63,8 @@ static const struct {
 } algorithms[] = {{"1", one, 1}, {"2", two, 2}, {"3", three, 3}, {"4", four, 3}, {"5", five, 1}, {"6", six, 2}};
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
-/* Revolute joints in general directions with short links and drives. Motors keep the mass matrix of a thousand
- * joints well conditioned, and the random pose winds the chain up, so that the common point stays near. */
+/* Revolute joints in general directions with short links and drives. Motors keep the mass matrix of a thousand joints
+ * well conditioned, and the random pose coils the chain up, so that the common point stays near. */
 static psdm_robot *chain(int n) {
   size_t size = 256 + (size_t)n * 256, used = 0;
   char *text = malloc(size), sentence[900];

@@ -1,4 +1,4 @@
-/* atkeson.c: the regressor of the standard parameters as a textbook has it (Atkeson, An, Hollerbach 1986). */
+/* atkeson.c: the regressor of the standard parameters from the textbook (Atkeson, An, Hollerbach 1986). */
 #include <string.h>
 
 #include "textbook.h"

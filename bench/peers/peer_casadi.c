@@ -1,5 +1,5 @@
-/* peer_casadi.c: what trace_casadi had CasADi write (its functions are `inverse`, `mass`, ...), once a robot (with
- * -DCOUPLED without forward); with -DBATCH eight states at a time, the same C with a vector in the place of double. */
+/* peer_casadi.c: the C that trace_casadi makes CasADi write (functions `inverse`, `mass`, ...), once per robot (with
+ * -DCOUPLED without forward); with -DBATCH eight states at a time, the same C with a vector in place of double. */
 #include "peer_table.h"
 
 #ifdef BATCH

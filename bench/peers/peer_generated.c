@@ -1,4 +1,4 @@
-/* peer_generated.c: what `psdm codegen` wrote, with the prefix r; with -DTARGET_simd the batches. */
+/* peer_generated.c: the output of `psdm codegen`, with the prefix r; with -DTARGET_simd the batches. */
 #include <stddef.h>
 
 #include "peer_table.h"
@@ -11,7 +11,7 @@ static const char *refusal(const psdm_robot *robot) {
   return NULL;
 }
 
-static void *open_robot(const psdm_robot *robot) { return (void *)robot; } /* the code knows its robot */
+static void *open_robot(const psdm_robot *robot) { return (void *)robot; } /* the code contains its robot */
 static void close_robot(void *own) { (void)own; }
 
 #ifdef TARGET_simd

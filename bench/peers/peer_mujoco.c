@@ -43,7 +43,7 @@ static void inverse(peer *p, const double *x, double *tau) {
   memcpy(tau, m->data->qfrc_inverse, sizeof *tau * (size_t)p->n);
 }
 
-/* only what mj_inverse needs of its stages */
+/* only the stages that mj_inverse needs */
 static void inverse_stages(peer *p, const double *x, double *tau) {
   const own *m = set(p, x);
   const double *qdd = x + 2 * p->n;

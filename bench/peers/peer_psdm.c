@@ -52,7 +52,7 @@ static void linearize_forward(peer *p, const double *x, double *out) {
   int n = p->n;
   psdm_linearize_forward(p->robot, linear(p), x, x + n, x + 3 * n, out, out + n * n, out + 2 * n * n);
 }
-/* the motion has no part in it */
+/* it does not depend on the motion */
 static void inverse_mass(peer *p, const double *x, double *Minv) {
   psdm_linearize_forward_at(p->robot, linear(p), x, x + p->n, x + 2 * p->n, NULL, NULL, Minv);
 }

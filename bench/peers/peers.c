@@ -80,7 +80,7 @@ static void open_face(bench *b, const char *argument) {
   snprintf(f->label, sizeof f->label, "%.*s", (int)(file - argument), argument);
   void *library = dlopen(file + 1, RTLD_NOW | RTLD_LOCAL);
   if (!library) fprintf(stderr, "peers: error: %s\n", dlerror()), exit(2);
-  /* a function pointer through void *, as POSIX has it */
+  /* a function pointer through void *, as in POSIX */
   *(void **)&f->name = symbol(library, "peer_name");
   *(void **)&f->compiler = symbol(library, "peer_compiler");
   *(void **)&f->refusal = symbol(library, "peer_refusal");
@@ -121,7 +121,7 @@ static recursion one_by_one(recursion which) {
   }
 }
 
-/* returns how many entries count */
+/* returns the number of entries to compare */
 static int expect(bench *b, recursion which, int state) {
   face *reference = &b->face[0];
   int n = b->n, l = psdm_model_l(b->model), columns = psdm_robot_parameter_count(b->robot);
@@ -139,8 +139,8 @@ static int expect(bench *b, recursion which, int state) {
   return n * columns;
 }
 
-/* Accelerations of light links lose digits to the condition of M on every side: what counts of a matrix X of them is
- * the torque that the difference amounts to, M (X - X'), relative to those that M X is the sum of. */
+/* Accelerations of light links lose digits to the condition of M on every side: a matrix X of them is compared by the
+ * torque of the difference, M (X - X'), relative to those that M X is the sum of. */
 static double difference_through_mass(const bench *b, const double *x, const double *y) {
   int n = b->n;
   double largest = 0, off = 0;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Times libpsdm's generated code beside everybody's: bench/peers/run.sh [--quick] [--json FILE] [ROBOT.yaml ...]
+# Times libpsdm's generated code beside other libraries: bench/peers/run.sh [--quick] [--json FILE] [ROBOT.yaml ...]
 #
 # All robots of robots/ (--quick: KR6 and LBR7, fewer repeats), one state at a time, sine and cosine included, on one core, in turns:
 # the generated code, libpsdm's recursions, Pinocchio, Pinocchio's generated code (through CasADi), MuJoCo, KDL, a textbook's
-# Newton-Euler and Atkeson's regressor recursion. What was compiled here takes the faster of gcc and clang. A peer whose result differs by more
+# Newton-Euler and Atkeson's regressor recursion. For code compiled here the faster of gcc and clang counts. A peer whose result differs by more
 # than 1e-9 is not timed. The table goes to stdout, build/bench/peers.md and build/bench/peers.json (--json: a copy), for psdm report.
 # Exit 0: all agreed and were timed, 1: a peer differs, 2: something did not build, 77: a peer could not be installed (the rest is timed).
 set -euo pipefail
@@ -29,7 +29,7 @@ mkdir -p "$out"
 rm -f "$out"/*.json "$out"/*.note "$out"/*/*.so
 missing=0 common_peers=()
 
-# skip PEER REASON: said in the table, too
+# skip PEER REASON: also noted in the table
 skip() {
   echo "peers: SKIPPED $1: $2" >&2
   echo "$1 skipped: $2" >> "$out/run.note"
@@ -43,7 +43,7 @@ plugin() {
   quietly "plugin_$(basename "$file" .so)" "$compiler" $words "-DPEER_FLAGS=\"$words\"" -D_GNU_SOURCE -shared -fPIC -fvisibility=hidden -w "${includes[@]}" -I"$here" "$@" -o "$file"
 }
 
-# ---- peers that know every robot ----
+# ---- peers for every robot ----
 
 build_compiled() {
   plugin "$out/psdm.so" cc "-O3" "$here/peer_psdm.c" "${libraries[@]}"
@@ -79,9 +79,9 @@ build_kdl() {
   common_peers+=("kdl=$out/kdl.so")
 }
 
-# ---- peers that are written for one robot ----
+# ---- peers generated for one robot ----
 
-# build_generated FILE FOLDER: psdm codegen as it comes, with libm's sine, and SIMD
+# build_generated FILE FOLDER: psdm codegen by default, with libm's sine, and SIMD
 build_generated() {
   local scalar=inverse,mass,forward,regressor,linearize_inverse,linearize_forward,inverse_mass
   generate "$1" "$2" generated c $scalar --target c
@@ -108,7 +108,7 @@ generate() {
 build_casadi() {
   local compiler options=("-DPINOCCHIO=\"$pinocchio\"" "-DCASADI=\"$casadi\"")
   quietly trace "$build/trace_casadi" "$1" "$2/casadi.c"
-  # arguments are there: the tests for NULL go
+  # all arguments are given: remove the tests for NULL
   sed -i -E 's/arg\[([0-9])\]\? (arg\[[0-9]\]\[[0-9]+\]) : 0/\2/; s/if \(res\[0\]!=0\) //' "$2/casadi.c"
   sed -E '/_default_in\(/,/^}/d; s/=(-?[0-9][0-9.e+-]*);/=EIGHT(\1);/; 1i #include "vector8.h"' "$2/casadi.c" > "$2/casadi8.c"
   grep -q 'int forward(' "$2/casadi.c" || options+=(-DCOUPLED)
@@ -136,7 +136,7 @@ core=$(taskset -cp $$ | sed 's/.*[ ,-]//') # the last one that we may use
 status=0
 for robot in "${robots[@]}"; do
   name=$(basename "$robot" .yaml)
-  if grep -q '^loops:' "$robot"; then skip "$name.yaml" "closed loops are not linear in the joints; no peer here takes them"; continue; fi
+  if grep -q '^loops:' "$robot"; then skip "$name.yaml" "closed loops are not linear in the joints; no peer here supports them"; continue; fi
   folder=$out/$name
   mkdir -p "$folder"
   if [ "$name" = denso_vs6556g ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes one table and one JSON of the robots' results: table.py FOLDER OUT FLAGS CORE REPEATS QUICK(0|1), with FOLDER/*.json from peers_main and
+"""Makes one table and one JSON from the robots' results: table.py FOLDER OUT FLAGS CORE REPEATS QUICK(0|1), with FOLDER/*.json from peers_main and
 FOLDER/*.note from run.sh; writes OUT.md (and stdout) and OUT.json, which psdm report draws."""
 import json
 import pathlib
@@ -36,7 +36,7 @@ def cell(robot, function, label):
 
 
 def captions(robots, flags, core, repeats):
-    """Who was compiled by what: one line a label, compilers of all its variants."""
+    """Each label's compilers: one line per label, with all its variants."""
     yield (f"ns per call, and how many times ours: best of {repeats} interleaved repeats over 64 random states, one state at a time, sine and cosine "
            f"included, one thread on core {core} of {result.processor()} ({platform.system()} {platform.machine()}). Code that was compiled here is the faster of the "
            f"compilers named, at `{flags}` where no other flags are; every result was first compared with libpsdm's recursions (1e-9). "
@@ -66,7 +66,7 @@ def markdown(robots, skipped, flags, core, repeats):
 
 
 def bars(robots, function, title):
-    """one group a robot, one bar a peer, ours first"""
+    """one group per robot, one bar per peer, libpsdm first"""
     labels = [label for label in COLUMNS if any(fastest(r, function, label) for r in robots)]
     names = [r["robot"] for r in robots if any(fastest(r, function, label) for label in labels)]
     known = {r["robot"]: r for r in robots}

@@ -1,4 +1,4 @@
-/* textbook.c: inverse dynamics as a textbook has it: Newton-Euler in generic loops (Luh, Walker, Paul 1980). */
+/* textbook.c: inverse dynamics from the textbook: Newton-Euler in generic loops (Luh, Walker, Paul 1980). */
 #include "textbook.h"
 
 #include <math.h>
@@ -67,7 +67,7 @@ void textbook_inverse(const textbook *t, const double gravity[3], const double *
   /* the base accelerates against gravity */
   const double base[3][3] = {{0}, {0}, {-gravity[0], -gravity[1], -gravity[2]}};
 
-  /* outward: motion, then the force and moment that it takes */
+  /* outward: motion, then the force and moment that it needs */
   for (int k = 0; k < t->links; k++) {
     const textbook_link *l = &t->link[k];
     double a[3], momentum[3], change[3], gyroscopic[3], lever[3];
@@ -83,7 +83,7 @@ void textbook_inverse(const textbook *t, const double gravity[3], const double *
     for (int i = 0; i < 3; i++) n[k][i] = change[i] + gyroscopic[i] + lever[i];
   }
 
-  /* inward: what a joint carries goes to the link before it */
+  /* inward: a joint's load goes to the link before it */
   for (int k = t->links - 1; k >= 0; k--) {
     const textbook_link *l = &t->link[k];
     tau[k] = (l->prismatic ? f[k][2] : n[k][2]) + l->drive * qdd[k];

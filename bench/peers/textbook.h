@@ -1,5 +1,4 @@
-/* textbook.h: the recursions as a textbook has them: generic loops, 3-vectors, inertia about the centre of mass, no
- * tricks. */
+/* textbook.h: the recursions of textbooks: generic loops, 3-vectors, inertia about the centre of mass, no tricks. */
 #ifndef BENCH_TEXTBOOK_H
 #define BENCH_TEXTBOOK_H
 

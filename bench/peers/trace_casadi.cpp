@@ -1,10 +1,10 @@
 /* trace_casadi.cpp: Pinocchio's generated code: trace_casadi ROBOT.yaml FILE.c [INVERSE.casadi]
  *
- * The wheel of Pinocchio has no CasADi bindings, so its C++ algorithms are run here on casadi::SX, as
- * pinocchio.casadi does, and CasADi writes the C: inverse, mass, mass_world, forward, forward_world,
- * forward_cholesky, regressor, linearize_inverse, linearize_forward, inverse_mass. CasADi's own Jacobians of rnea
- * and aba ran 1.3 and 3 times as long as the linearizations and are left out. Coupled joints: q_tree = G q + c goes
- * in, G' goes out, and there is nothing forward. */
+ * The wheel of Pinocchio has no CasADi bindings, so its C++ algorithms are run here on casadi::SX, as pinocchio.casadi
+ * does, and CasADi writes the C: inverse, mass, mass_world, forward, forward_world, forward_cholesky, regressor,
+ * linearize_inverse, linearize_forward, inverse_mass. CasADi's own Jacobians of rnea and aba took 1.3 and 3 times as
+ * long as the linearizations and are omitted. Coupled joints: q_tree = G q + c goes in, G' goes out, and there are no
+ * forward functions. */
 #include <pinocchio/autodiff/casadi.hpp>
 
 #include <pinocchio/algorithm/aba-derivatives.hpp>

@@ -1,5 +1,5 @@
-/* vector8.h: eight doubles in the place of CasADi's real; included before the generated C. Sine and cosine are
- * glibc's vector ones. */
+/* vector8.h: eight doubles in place of CasADi's real; included before the generated C. Sine and cosine are glibc's
+ * vector ones. */
 #ifndef BENCH_VECTOR8_H
 #define BENCH_VECTOR8_H
 

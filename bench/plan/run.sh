@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # KR6 from rest to rest, quickest and least strenuous, beside the same program through CasADi and Pinocchio: bench/plan/run.sh [--json FILE]
 #
-# The same polynomial pieces, points, limits, weights and solver (IPOPT) on both sides, one run, best of three; both begin with a quintic, each with a duration of its own. CasADi keeps
-# velocity limits at the points alone and solves once; psdm plan keeps them in between, too, and its time includes solving again on finer grids. CasADi has exact second derivatives and
-# evaluates in its virtual machine. Its time is for the solution alone; what it takes to build the program stands behind it. Exit 0: timed and agreed, 1: not so, 2: something did not build.
+# The same polynomial pieces, points, limits, weights and solver (IPOPT) on both sides, one run, best of three; both begin with a quintic, each with a
+# duration of its own. CasADi enforces
+# velocity limits at the points alone and solves once; psdm plan also between them, and its time includes solving again on finer grids. CasADi has exact second derivatives and
+# evaluates in its virtual machine. Its time is for the solution alone; the time to build the program is in parentheses. Exit 0: timed and agreed, 1:
+# otherwise, 2: something did not build.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../common/setup.sh"

@@ -1,4 +1,4 @@
-/* peer_none.c: no peer at hand; libpsdm is timed alone. */
+/* peer_none.c: no peer available; libpsdm is timed alone. */
 #include <stddef.h>
 
 #include "peer.h"

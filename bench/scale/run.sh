@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The same work by 1, 2, 4 ... threads, and by as many ranks where MPI is: bench/scale/run.sh [--rows N] [--json FILE]
+# The same work by 1, 2, 4 ... threads, and by as many ranks if MPI is installed: bench/scale/run.sh [--rows N] [--json FILE]
 #
-# Calibration of a KR6 from N rows at 1 kHz in 64 logs (default 1000000; filter given, so that all the time goes into rows), excitation with 16 starts,
-# verification of a reduced model. Seconds of the clock, best of two where they are few; answers of every row are compared byte by byte. $PSDM: default build/psdm.
+# Calibration of a KR6 from N rows at 1 kHz in 64 logs (default 1000000; filter given, so that all time is spent on rows), excitation with 16 starts,
+# verification of a reduced model. Wall-clock seconds, the better of two if short; answers of every row are compared byte by byte. $PSDM: default build/psdm.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -38,7 +38,7 @@ calibrate=(calibrate "$robot" --estimator wls --kinematics q --cutoff 20 --delay
 excite=(excite "$robot" --seconds 10 --starts 16 --evaluations 100 --quiet --out)
 reduce=(reduce "$robot" --profile fast --samples 2000000 --quiet --json)
 
-timed() { # WORDS...: seconds; of what takes less than five the best of two
+timed() { # WORDS...: seconds; below five, the better of two
   local best=
   for _ in 1 2; do
     [ "${best%%.*}" -lt 5 ] 2> /dev/null || [ -z "$best" ] || break
@@ -71,7 +71,7 @@ for ((p = 1; p <= $(nproc); p *= 2)); do row threads $p env OMP_NUM_THREADS=$p P
 if command -v mpirun > /dev/null && [ -e "$(dirname "$(realpath "$PSDM")")/lib/psdm/psdm_mpi.so" ]; then
   for ((p = 2; p <= $(nproc); p *= 2)); do row ranks $p env OMP_NUM_THREADS=1 mpirun --allow-run-as-root --bind-to core -n $p; done
 else
-  echo "no mpirun, or no psdm_mpi.so: ranks are left out"
+  echo "no mpirun, or no psdm_mpi.so: ranks are skipped"
 fi
 echo "all answers are the same bytes"
 [ -z "$json" ] || PYTHONPATH=$root/bench/common python3 - figures.csv "$json" "$rows" <<'PY'

@@ -3,7 +3,7 @@
 #
 # The first n links of LBR7 and KR6 (--quick: of LBR7), and the paper's four robots: generated code by recursion and as a nested closed form, the
 # library's recursion, both from psdm bench, and a textbook's Newton-Euler, beside the published times (Lloyd, Irani, Ahmadi 2021, Figures 5
-# and 6, Table 2). Operations also of the closed form as it stands, every function and every sum on its own. Half a minute.
+# and 6, Table 2). Operations also of the plain closed form, every function and every sum on its own. Half a minute.
 # PSDM is build/psdm unless it is set. Exit 0: timed, 1: generated code differs from the recursions, 2: something is missing.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

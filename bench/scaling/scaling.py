@@ -30,7 +30,7 @@ def operations_as_they_stand(tool, file, folder):
 
 
 def textbook_ns(file, folder, repeats):
-    """None: not a robot for it"""
+    """None: the robot is not supported"""
     subprocess.run([folder / "peers", "--repeats", str(repeats), "--json", folder / "peers.json", file, f"recursions={folder}/psdm.so", f"textbook={folder}/textbook.so"],
                    check=True, stdout=subprocess.DEVNULL)
     times = json.loads((folder / "peers.json").read_text())["times"]
@@ -83,7 +83,7 @@ def whole_robots(rows):
 
 
 def chain(tool, robots, robot, folder, repeats, full):
-    """rows of the first n links; the last of them is the whole robot, which is there already"""
+    """rows of the first n links; the last one is the whole robot, which is already there"""
     last, rows = full[robot]["n"], []
     for n in range(1, last):
         file = folder / f"{robot}_{n}.yaml"

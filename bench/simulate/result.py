@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a JSON result of the tables that simulate prints: result.py TABLES.txt FILE.json QUICK(0|1)"""
+"""Makes a JSON result from the tables that simulate prints: result.py TABLES.txt FILE.json QUICK(0|1)"""
 import pathlib
 import re
 import sys
@@ -13,7 +13,7 @@ ROW = re.compile(r"(rk4|euler)\s+(\S.*?)\s+(\d+)\s+([\d.]+)\s+(\S+)x\s+(\S+)\s+(
 
 
 def read(lines):
-    """one row a time, and how many repeats there were"""
+    """one row per time, and the number of repeats"""
     robot, repeats, rows = None, 0, []
     for line in lines:
         if head := HEAD.match(line):

@@ -4,7 +4,7 @@
 # KR6 (or the robots named) in free motion with Runge and Kutta's formula and semi-implicit Euler at 1 ms, on one core, in turns. Pinocchio is
 # compiled by g++ and clang++, -O3, with and without -march=native (--quick: g++ and clang++ with it), and the fastest counts. The table goes to
 # stdout and build/bench/simulate.txt; --json: for psdm report, too.
-# Exit 0: all agreed and were timed, 1: one ends elsewhere, 2: something did not build, 77: a peer could not be installed (the rest is timed).
+# Exit 0: all agreed and were timed, 1: one ends at another state, 2: something did not build, 77: a peer could not be installed (the rest is timed).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../common/setup.sh"

@@ -2,10 +2,10 @@
  * ...
  *
  * Runge and Kutta's formula and semi-implicit Euler, 1 ms, single-threaded, all simulators in turns in this one
- * process; the best of the repeats counts, and among those of one label the fastest. Before anything is timed each
- * must be, after half a second, where libpsdm's recursions are: the formulas are the same, so that rounding alone,
- * grown by the motion, is between them. One that is elsewhere is not timed, and the exit status is 1. The
- * integrator's own error is printed beside. */
+ * process; the best of the repeats counts, and among those of one label the fastest. Before anything is timed each must
+ * reach, after half a second, the state of libpsdm's recursions: the formulas are the same, so that they differ only by
+ * rounding, amplified by the motion. One that differs is not timed, and the exit status is 1. The integrator's own
+ * error is printed too. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ static void close_sim(void *p) {
   free(o);
 }
 
-/* ---- libpsdm's generated code in an integrator written by hand, as Pinocchio's ---- */
+/* ---- libpsdm's generated code in an integrator written by hand, like Pinocchio's ---- */
 
 static void *open_hand(const psdm_robot *robot, scheme scheme, double h) {
   own *o = calloc(1, sizeof *o);
@@ -188,7 +188,7 @@ static void move(const simulator *by, void *o, int steps, double *x) {
   by->look(o, x);
 }
 
-/* Runge and Kutta's formula in steps FINER times as small: the truth beside the integrators at 1 ms */
+/* Runge and Kutta's formula in steps FINER times as small: the truth for the integrators at 1 ms */
 static void find_truth(const bench *b, double *x) {
   void *o = recursions.open(b->robot, RK4, step / FINER);
   if (!o) exit(2);
@@ -196,7 +196,7 @@ static void find_truth(const bench *b, double *x) {
   recursions.close(o);
 }
 
-/* opens all that can do the robot; false when one of them ends elsewhere */
+/* opens all that support the robot; false when one of them ends at another state */
 static bool open_all(bench *b, scheme which, int count, const double *truth, double *error) {
   double x[2 * PSDM_MAX_JOINTS], expected[2 * PSDM_MAX_JOINTS];
   bool ok = true;
@@ -235,7 +235,7 @@ static void time_all(bench *b, int repeats) {
     }
 }
 
-/* the fastest of each label; libpsdm's simulator is what the others are divided by */
+/* the fastest of each label; ratios are to libpsdm's simulator */
 static void report(const bench *b, scheme which) {
   double ours = NAN;
   for (int k = 0; k < b->entries; k++)

@@ -1,5 +1,5 @@
-/* simulator_pinocchio.cpp: Pinocchio's aba in integrators written by hand, with vectors that are allocated once. The
- * model is that of pinocchio_model.hpp. */
+/* simulator_pinocchio.cpp: Pinocchio's aba in integrators written by hand, with vectors allocated once. The model is
+ * that of pinocchio_model.hpp. */
 #include <pinocchio/algorithm/aba.hpp>
 
 #include "pinocchio_model.hpp"

@@ -1,4 +1,4 @@
-"""Shapes, types, layouts and out=: what is accepted, what is refused, and that nothing is copied that need not be."""
+"""Shapes, types, layouts and out=: accepted and refused arrays, and no needless copies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_layouts(kr6, rng, make):
 
 
 def test_no_copies(kr6, rng):
-    """Rows and columns of float64 are used as they lie."""
+    """Rows and columns of float64 are used in place."""
     for layout in (np.ascontiguousarray, np.asfortranarray):
         arrays = [layout(a) for a in states(rng, kr6, 30)]
         for rows, array in zip(States(arrays, "abc", [6] * 3).rows, arrays):

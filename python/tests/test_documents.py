@@ -1,4 +1,4 @@
-"""The Python of docs/python.md and the notebooks, as a reader would run them."""
+"""The Python of docs/python.md and the notebooks, run like by a reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls run without Python's lock, and nothing is lost in long loops."""
+"""Calls run without Python's lock, and long loops leak nothing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_lock_is_released(kr6, rng):
     assert runs_beside(lambda: code.inverse(*states))
     assert runs_beside(lambda: simulator.steps(np.zeros(6), 1e-6, 50_000))
     assert runs_beside(lambda: observer.run(rows, rows, rows))
-    assert not runs_beside(lambda: sum(range(5_000_000)))  # keeps it: what the above would be
+    assert not runs_beside(lambda: sum(range(5_000_000)))  # keeps the lock: the result that the calls above must not give
 
 
 def test_threads_share_a_robot(kr6, rng):
@@ -78,7 +78,7 @@ def test_threads_share_a_robot(kr6, rng):
 
 
 class Raced(list):
-    """Spare scratch that another thread takes between a look and a grip: it seems to be there, and is not."""
+    """Spare scratch that another thread takes between the check and the use: it seems to exist, but does not."""
 
     def __len__(self) -> int:
         return 1
@@ -94,7 +94,7 @@ def test_scratch_may_be_taken_by_another(kr6, rng):
 
 
 def together(call, count: int = 4) -> list:
-    """What calls from several threads at once answer."""
+    """The answers of simultaneous calls from several threads."""
     found: list = []
     ready = threading.Barrier(count)
 
@@ -155,7 +155,7 @@ def test_no_leaks(rng):
         except psdm.PsdmError:
             pass
 
-    for k in range(200):  # the heap finds its size
+    for k in range(200):  # the heap settles
         once(k)
     gc.collect()
     before = resident()

@@ -1,4 +1,4 @@
-"""What is in the wheel, and what it needs: nothing under a licence that would bind its users."""
+"""The contents and needs of the wheel: nothing under a licence that would bind its users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 ALLOWED = {"libc", "libm", "libdl", "libpthread", "libgcc_s", "ld-linux-x86-64", "libgomp", "libyaml-0", "libxml2", "libmatio", "libopenblas", "liblapacke", "liblapack",
            "libblas", "libz", "libhdf5_serial", "libhdf5", "libcminpack", "libsundials_cvode", "libsundials_nvecserial", "libsundials_sunmatrixdense",
            "libsundials_sunlinsoldense", "libsqlite3", "liblz4", "libzstd"}
-# of what others bring along (HDF5 links libcurl), these must not be there either
+# of indirect dependencies (HDF5 links libcurl), these must not be there either
 NEVER = re.compile(r"nlopt|ipopt|mumps|libgsl|fftw|slicot|qrupdate|readline")
 
 

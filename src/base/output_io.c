@@ -133,14 +133,17 @@ psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, 
   o->arena.allocator = allocator;
   o->fd = o->pending = -1;
   o->name = psdmp_base_arena_text(&o->arena, standard ? "<stdout>" : path, strlen(standard ? "<stdout>" : path));
-  struct stat info;
+  struct stat info = {0};
+  /* what is there must be known: a device that could not be looked at would be replaced by a file */
+  int unknown = !standard && path[0] && stat(path, &info) && errno != ENOENT ? errno : 0;
   psdm_status status = PSDM_OK;
   if (!o->name) status = psdmp_base_no_memory(path, error);
   else if (standard) o->fd = STDOUT_FILENO;
   else if (!path[0]) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "an empty file name cannot be written");
-  else if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+  else if (unknown) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(unknown));
+  else if (S_ISDIR(info.st_mode))
     status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "is a directory; a file name was expected");
-  else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) { /* a device or pipe cannot be renamed onto */
+  else if (info.st_mode && !S_ISREG(info.st_mode)) { /* a device or pipe cannot be renamed onto */
     o->fd = open(path, O_WRONLY | O_CLOEXEC);
     if (o->fd < 0) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
   } else status = open_temporary(o, path, error);

@@ -1,12 +1,12 @@
-# Samples of bounds by CUDA's own compiler: it compiles, spills next to nothing, and loads; where there is no GPU the command says so, else a million samples are beside the
+# Samples of bounds by CUDA's own compiler: it compiles, spills almost nothing, and loads; without a GPU the command says so, with one a million samples are compared with the
 # processor's bin by bin.
 . "$SOURCE/tests/tools/cli.sh"
 PATH=$PATH:/usr/local/cuda/bin
-command -v nvcc > /dev/null || { echo "SKIPPED: no nvcc here, so the program for samples was not compiled by it" >&2; exit 77; }
+command -v nvcc > /dev/null || { echo "SKIPPED: nvcc is missing, so the program for samples was not compiled" >&2; exit 77; }
 mkdir cache
 export PSDM_CACHE=$PWD/cache # compiled anew
 
-# one kind of GPU in place of all, and what each kernel takes
+# one kind of GPU instead of all, and each kernel's resources
 cat > nvcc-here <<'SH'
 #!/bin/sh
 words=

@@ -8,7 +8,7 @@
 #include "support.h"
 
 static long states_per_robot(void) {
-  const char *text = getenv("PSDM_STATES"); /* the deep test asks for a million */
+  const char *text = getenv("PSDM_STATES"); /* the deep test uses a million */
   return text ? strtol(text, NULL, 10) : 2000;
 }
 
@@ -19,7 +19,7 @@ static psdm_bounds *bounds_of(const psdm_robot *robot, const psdm_bounds_options
   return b;
 }
 
-/* the joints' ranges as the bounds have them; unlimited sliding joints within ten metres */
+/* the joints' ranges as the bounds use them; unlimited sliding joints within ten metres */
 static void ranges(const psdm_robot *robot, double *lower, double *upper, bool *unlimited) {
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
@@ -32,7 +32,7 @@ static void ranges(const psdm_robot *robot, double *lower, double *upper, bool *
   }
 }
 
-/* ---- an independent look at a state: eigenvalues by Jacobi's rotations ---- */
+/* ---- an independent evaluation of a state: eigenvalues by Jacobi's rotations ---- */
 
 static void jacobi(int n, double *A, double *eigen) {
   for (int sweep = 0; sweep < 50; sweep++) {
@@ -114,7 +114,7 @@ static void random_direction(rng *g, int n, double *qd) {
   for (int i = 0; i < n; i++) qd[i] /= sqrt(size);
 }
 
-/* no state is above the bounds; allowance for what the recursions round */
+/* no state is above the bounds; with an allowance for the recursions' rounding */
 static void never_violated(rng *g, const psdm_robot *robot, const psdm_bounds *b, long states) {
   looker l = looker_new(robot);
   double lower[8], upper[8], q[8], qd[8];
@@ -126,7 +126,7 @@ static void never_violated(rng *g, const psdm_robot *robot, const psdm_bounds *b
     double size = 0;
     for (int i = 0; i < l.n; i++) {
       q[i] = rng_uniform(g, lower[i], upper[i]);
-      /* ends are where sliding joints are worst */
+      /* sliding joints are worst at their ends */
       if (s % 4 == 0 && rng_int(g, 0, 2) == 0) q[i] = rng_int(g, 0, 1) ? lower[i] : upper[i];
       size += any ? q[i] * q[i] : 0;
     }
@@ -142,8 +142,8 @@ static void never_violated(rng *g, const psdm_robot *robot, const psdm_bounds *b
   looker_free(&l);
 }
 
-/* what is said to be found is there */
-static void found_is_there(const psdm_robot *robot, const psdm_bounds *b) {
+/* the reported values are attained */
+static void reported_values_are_attained(const psdm_robot *robot, const psdm_bounds *b) {
   looker l = looker_new(robot);
   double zero[8] = {0}, tolerance = 1e-9 * (b->mass.found + b->gravity.found);
   assert_true(fabs(look(&l, b->mass.q, zero).mass - b->mass.found) <= tolerance);
@@ -187,7 +187,7 @@ static void random_arms(void **state) {
     const random_options options = {.n_min = 1, .n_max = 3, .trees = round % 2 == 0, .drives = round % 3 == 0};
     psdm_robot *robot = parse_robot(random_robot_text(&g, &options, text, sizeof text));
     psdm_bounds *b = bounds_of(robot, NULL);
-    found_is_there(robot, b);
+    reported_values_are_attained(robot, b);
     never_violated(&g, robot, b, states_per_robot());
     keep_worst(&all, ratios(b));
     psdm_bounds_free(b);
@@ -219,7 +219,7 @@ static void with_limits(void **state) {
     const psdm_bound *x = k == 0 ? &b->mass : k == 1 ? &b->gravity : &b->coriolis;
     assert_true(x->q[0] >= -1 && x->q[0] <= 2 && x->q[1] >= -0.3 && x->q[1] <= 1.2 && x->q[2] >= 0.2 && x->q[2] <= 0.9);
   }
-  found_is_there(robot, b);
+  reported_values_are_attained(robot, b);
   never_violated(&g, robot, b, states_per_robot());
   /* limits of the caller's own */
   psdm_bounds *narrow = bounds_of(
@@ -231,7 +231,7 @@ static void with_limits(void **state) {
   psdm_robot_free(robot);
 }
 
-/* sliding joints without limits: k2, k3, k5, k7 and the square of S of a spherical arm */
+/* sliding joints without limits: k2, k3, k5, k7 and the square of S for a spherical arm */
 static void without_limits(void **state) {
   (void)state;
   rng g = rng_start("without_limits");
@@ -272,7 +272,7 @@ static void without_limits(void **state) {
   }
 }
 
-/* 2R: ||M|| by hand at its largest, folded out; bounds hold with any number of positions */
+/* 2R: ||M|| by hand at its largest, folded out; bounds hold for any number of positions */
 static void closed_form(void **state) {
   (void)state;
   psdm_robot *robot =
@@ -311,7 +311,7 @@ static void shipped(void **state) {
     psdm_robot *robot = load_shipped(names[k]);
     psdm_bounds *b = bounds_of(robot, &(psdm_bounds_options){.points = getenv("PSDM_STATES") ? 0 : 100000});
     print_worst(names[k], ratios(b));
-    found_is_there(robot, b);
+    reported_values_are_attained(robot, b);
     never_violated(&g, robot, b, states_per_robot());
     psdm_bounds_free(b);
     b = bounds_of(robot, &(psdm_bounds_options){.progress = never});
@@ -322,10 +322,10 @@ static void shipped(void **state) {
   }
 }
 
-/* inertias that no body has: M may be negative, and bounds still hold */
-static void no_bodies(void **state) {
+/* impossible inertias: M may be negative, and bounds still hold */
+static void impossible_inertias(void **state) {
   (void)state;
-  rng g = rng_start("no_bodies");
+  rng g = rng_start("impossible_inertias");
   static const char *const robots[] = {
       "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [{mass: 1, com: [-0.25, 0, 0], "
       "inertia: {zz: 0.2}}, {mass: 1, com: [-0.2, 0, 0], inertia: {zz: -5}}]\n",
@@ -387,7 +387,7 @@ static void memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_arms), cmocka_unit_test(with_limits), cmocka_unit_test(without_limits),
-      cmocka_unit_test(closed_form), cmocka_unit_test(shipped),     cmocka_unit_test(no_bodies),
+      cmocka_unit_test(closed_form), cmocka_unit_test(shipped),     cmocka_unit_test(impossible_inertias),
       cmocka_unit_test(refusals),    cmocka_unit_test(memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

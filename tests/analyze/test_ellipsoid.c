@@ -1,4 +1,4 @@
-/* test_ellipsoid.c: ellipsoids against the matrices that they stand for. */
+/* test_ellipsoid.c: ellipsoids against their matrices. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static double determinant(const double m[9]) {
   return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
 }
 
-/* J M^-1 column by column: accelerations of unit torques, by the articulated bodies, less those without torque */
+/* J M^-1 column by column: accelerations by unit torques, from the articulated bodies, minus those without torque */
 static void accelerations(const psdm_robot *robot, psdm_work *work, const double *q, const double *J, double *A) {
   int n = psdm_robot_n(robot);
   double zero[N] = {0}, tau[N] = {0}, rest[N], qdd[N];
@@ -87,7 +87,7 @@ static void random_arms(void **state) {
     gram(n, A, want);
     rebuild(&a, 2, have);
     worst[1] = fmax(worst[1], max_difference(have, want, 9) / max_absolute(want, 9));
-    /* task coordinates have the same apparent mass where it is finite */
+    /* task coordinates have the same apparent mass if it is finite */
     psdm_cartesian out = {.M = M};
     if (v.axis[2] > 1e-2 * v.axis[0] &&
         psdm_cartesian_at(robot, work, linear, q, qd, 3, J, J_rate, 0, task, &out) == PSDM_OK) {
@@ -120,7 +120,7 @@ static void two_links(void **state) {
     assert_int_equal(psdm_ellipsoids_at(robot, work, q, 1, scratch, &v, NULL, &m, w), PSDM_OK);
     assert_true(fabs(w[1] - 0.5 * 0.4 * fabs(sin(q[1]))) < 1e-15);
     assert_true(v.axis[2] < 1e-15 && fabs(fabs(v.direction[8]) - 1) < 1e-12);
-    /* across its plane the link does not give way */
+    /* across its plane the link does not yield */
     assert_true(isinf(m.axis[0]) && fabs(fabs(m.direction[2]) - 1) < 1e-12 && isfinite(m.axis[1]));
   }
   assert_int_equal(psdm_ellipsoids_at(robot, work, (double[]){0, 0}, 1, scratch, NULL, NULL, &m, w), PSDM_OK);

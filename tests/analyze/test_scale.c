@@ -19,7 +19,7 @@ typedef struct rows {
   double x[ROWS][3][N], tau[ROWS][N], g[ROWS][N], qd[ROWS][N], qdd[ROWS][N];
 } rows;
 
-/* rows at the same places of the path, whatever the duration */
+/* rows at the same positions on the path, whatever the duration */
 static void sample(const psdm_robot *robot, const psdm_motion *motion, rows *out) {
   psdm_work *work;
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
@@ -83,7 +83,7 @@ static double used(const psdm_scale_rows *r, const psdm_scale_limits *l, double 
   return worst;
 }
 
-/* random torques with friction apart: at the answer a limit is met, and slower is allowed */
+/* random torques with separate friction: the answer just meets a limit, and slower is allowed */
 static void least(void **state) {
   (void)state;
   rng g = rng_start("least");
@@ -111,7 +111,7 @@ static void least(void **state) {
     assert_true(info.by != PSDM_SCALE_NOTHING && info.joint >= 0 && info.row >= 0);
     assert_true(fabs(used(&r, &l, k) - 1) < 1e-11);
     for (int step = 1; step < 50; step++) assert_true(used(&r, &l, k * (1 + 0.05 * step)) <= 1 + 1e-11);
-    /* a little faster breaks it, at the row that was named */
+    /* slightly faster exceeds it, at the row that was named */
     assert_true(used(&r, &l, k * (1 - 1e-6)) > 1);
   }
 }

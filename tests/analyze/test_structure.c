@@ -1,4 +1,5 @@
-/* test_structure.c: De Luca's patterns of M, what must vanish, springs; structure against numbers on random robots. */
+/* test_structure.c: De Luca's patterns of M, the conditions for zeros, springs; structure against numbers on random
+ * robots. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +184,7 @@ static void parallelogram(void **state) {
   done(a);
 }
 
-/* springs: their stiffness against gravity itself, and what they leave */
+/* springs: their stiffness against gravity itself, and the remainder */
 static void springs(void **state) {
   (void)state;
   robot_and a = analyse(parse_robot(three_r), true);
@@ -208,7 +209,7 @@ static void springs(void **state) {
 
 /* ---- structure against numbers ---- */
 
-/* what an entry does when one joint moves, by evaluation: depends exactly where the structure says so */
+/* how an entry changes when one joint moves, by evaluation: it depends on it exactly if the structure says so */
 static void check_numbers(rng *g, robot_and *a) {
   enum { TRIES = 8 };
   int n = psdm_robot_n(a->robot);
@@ -292,7 +293,8 @@ static void random_robots(void **state) {
   }
 }
 
-/* conditions say as much as the coefficients: with parameters that meet all of them, the wish comes true */
+/* conditions are equivalent to the coefficients: with parameters that meet all of them, the entry has the wanted
+ * form */
 static void conditions_suffice(void **state) {
   (void)state;
   rng g = rng_start("conditions_suffice");

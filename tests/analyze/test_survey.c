@@ -1,6 +1,6 @@
 /* Samples of M, S and g: how they are drawn, the same bits on any number of threads and ranks, the program for GPUs,
- * compiled as loops on the processor, bin by bin beside the library's own way, quantiles beside sorted values, and
- * what bounds make of them. */
+ * compiled as loops on the processor, bin by bin against the library's own code, quantiles against sorted values, and
+ * their use in bounds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { MOST = 8 };
 
-/* between the limits; where there are none, a turn for turning joints and 0 for sliding ones, as bounds have it */
+/* between the limits; without limits, a turn for turning joints and 0 for sliding ones, as in the bounds */
 static void set_ranges(const psdm_robot *robot, psdmp_analyze_range *range) {
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
@@ -103,7 +103,7 @@ static void same_bits(const psdmp_analyze_survey *a, const psdmp_analyze_survey 
   assert_memory_equal(a->end, b->end, sizeof a->end);
 }
 
-/* samples that fill no unit, no group, and one that has the last of 13 units */
+/* samples that fill no unit, no group, and one in the last of 13 units */
 static void threads_and_ranks(void **state) {
   (void)state;
   static const long samples[] = {50001, 1025, 1, 0};
@@ -119,7 +119,7 @@ static void threads_and_ranks(void **state) {
     assert_int_equal(alone->kept, samples[k] > 3 * PSDMP_ANALYZE_SURVEY_GROUP
                                       ? PSDMP_ANALYZE_SURVEY_KEPT
                                       : (samples[k] + PSDMP_ANALYZE_SURVEY_GROUP - 1) / PSDMP_ANALYZE_SURVEY_GROUP);
-    for (int size = 2; size <= 3; size++) { /* before there are threads, which do not survive a fork */
+    for (int size = 2; size <= 3; size++) { /* before threads start, which do not survive a fork */
       forked f;
       fork_ranks(&f, size);
       aim.ranks = &f.ranks;
@@ -149,7 +149,7 @@ static void threads_and_ranks(void **state) {
 
 /* ---- the program for GPUs ---- */
 
-/* bins below: what is nothing but rounding, beside values of this size */
+/* bins below: pure rounding for values of this size */
 static uint32_t noise(const psdmp_analyze_survey *a, psdmp_analyze_quantity k) {
   double size = fmax(fabs(a->end[k][0][0].value), fabs(a->end[k][1][0].value));
   if (k == PSDMP_ANALYZE_OF_LEAST) size = a->end[PSDMP_ANALYZE_OF_MASS][1][0].value;
@@ -164,8 +164,8 @@ static long moved(const psdmp_analyze_survey *a, const psdmp_analyze_survey *b, 
   return sum;
 }
 
-/* Values but for rounding: eigenvalues err by some ulps of ||M||. A sample in ten thousand millions lies so near a
- * bin's edge. */
+/* Equal up to rounding: eigenvalues err by some ulps of ||M||. One sample in ten billion is that close to a bin's
+ * edge. */
 static void compare(const char *name, const psdmp_analyze_survey *a, const psdmp_analyze_survey *b) {
   long all = 0;
   assert_int_equal(a->samples, b->samples);
@@ -189,7 +189,7 @@ static void compare(const char *name, const psdmp_analyze_survey *a, const psdmp
   assert_true(all / 2 <= 1);
 }
 
-/* limits in the midst of the values, so that there is something to count */
+/* limits in the middle of the values, so that some are counted */
 static void set_limits(psdmp_analyze_survey_aim *aim, const psdmp_analyze_survey *s) {
   for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) {
     double least = s->end[k][0][0].value, largest = s->end[k][1][0].value, part = 0.301234567 * (largest - least);
@@ -211,7 +211,7 @@ static void beside_loops(const char *name, const psdm_robot *robot, const char *
   if (psdmp_analyze_survey_program(robot, compiler, NULL, &program, &error)) fail_msg("%s", error.text);
   if (psdmp_analyze_survey_cuda(&aim, program, &loops, &error)) fail_msg("%s", error.text);
   compare(name, here, loops);
-  /* once more with the same program: it begins anew */
+  /* again with the same program: it starts from zero */
   psdmp_analyze_survey *again;
   if (psdmp_analyze_survey_cuda(&aim, program, &again, &error)) fail_msg("%s", error.text);
   same_bits(loops, again);
@@ -222,12 +222,12 @@ static void beside_loops(const char *name, const psdm_robot *robot, const char *
   psdmp_reduce_monte_free(program);
 }
 
-/* one body's inertia is none of a body's: least eigenvalues on both sides of 0 */
+/* one body's inertia is impossible: least eigenvalues on both sides of 0 */
 static const char negative[] =
     "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: 0.5}, {a: 0.4}]\n"
     "links: [{mass: 1, com: [-0.25, 0, 0], inertia: {zz: 0.2}}, {mass: 3, com: [-0.2, 0, 0], inertia: {zz: -0.1}}]\n";
 
-/* PSDM_SURVEY_NVCC=nvcc, where there is a GPU, asks that; then millions of samples */
+/* with a GPU, PSDM_SURVEY_NVCC=nvcc runs it there, with millions of samples */
 static void programs(void **state) {
   (void)state;
   rng g = rng_start("programs");
@@ -278,13 +278,13 @@ static void no_compiler(void **state) {
   psdm_robot_free(robot);
 }
 
-/* ---- quantiles, counts and ends beside all values, sorted ---- */
+/* ---- quantiles, counts and ends against all values, sorted ---- */
 
 static int rising(const void *a, const void *b) {
   return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-/* a look of its own: norms as maxima of |A x| by powers of A^T A, which share nothing with eigenvalues of LAPACK */
+/* an independent method: norms as maxima of |A x| by powers of A^T A, which share nothing with LAPACK's eigenvalues */
 static double norm_by_powers(int n, const double *A) {
   double x[MOST], y[MOST], size = 0;
   for (int start = 0; start < n; start++) {
@@ -345,7 +345,7 @@ static void check_quantity(const psdmp_analyze_survey *s, const psdmp_analyze_su
   for (int i = 0; i < 3; i++) {
     double exact = value[(long)ceil(share[i] * (double)samples) - 1],
            found = psdmp_analyze_survey_quantile(s, k, share[i]);
-    /* a bin is at most a 1024th wide; powers are good to 10^-6 here */
+    /* a bin is at most 1/1024 wide; powers are exact to 10^-6 here */
     assert_true(found >= exact - 1e-6 * fabs(exact) && found <= exact + fabs(exact) / 1024 + 1e-6 * fabs(exact));
   }
 }
@@ -424,7 +424,7 @@ static void bounds(void **state) {
     psdm_bounds_free(with);
     psdm_robot_free(robot);
   }
-  /* stopped in the midst of the samples: those so far */
+  /* stopped in the middle of the samples: those so far */
   psdm_robot *robot = load_shipped("two_link");
   psdm_bounds *b;
   int asked = 0;
@@ -484,7 +484,7 @@ static void memory(void **state) {
   psdm_robot_free(robot);
 }
 
-/* one of two ranks runs out of memory: rank 0 hears of it, and both answer the next call as if nothing had been */
+/* one of two ranks runs out of memory: rank 0 is notified, and both answer the next call normally */
 static void memory_on_ranks(void **state) {
   (void)state;
   rng g = rng_start("memory_on_ranks");
@@ -499,7 +499,7 @@ static void memory_on_ranks(void **state) {
     for (long at = 1; at < 40; at += rng_int(&g, 1, 2)) {
       forked f;
       counting c;
-      alarm(60); /* nobody may wait for ever */
+      alarm(60); /* no rank may wait for ever */
       fork_ranks(&f, 2);
       o.ranks = &f.ranks;
       if (f.ranks.rank) alarm(60);

@@ -1,10 +1,12 @@
-/* test_base_trouble.c: system calls fail wherever files are read and written as a whole: robots, tables, outputs. A
- * file that could not be written whole is not there. */
+/* test_base_trouble.c: system calls fail at every place that reads or writes whole files: robots, tables, outputs. A
+ * file that could not be written completely does not exist. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, symlink */
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "psdm/csv.h"
@@ -98,7 +100,7 @@ static psdm_status try_output(const psdm_allocator *allocator, const void *what,
 
 static int files_here(const char *path, const struct stat *info, int flag, struct FTW *where) {
   (void)info, (void)where;
-  if (flag == FTW_F && strstr(path, ".part")) fail_msg("%s was left behind", path);
+  if (flag == FTW_F && strstr(path, ".part")) fail_msg("%s was not removed", path);
   return 0;
 }
 
@@ -108,6 +110,30 @@ static void outputs(void **state) {
   snprintf(path, sizeof path, "%s/out.txt", folder);
   assert_true(trouble_everywhere("output", try_output, path, NULL) > 3);
   nftw(folder, files_here, 8, FTW_PHYS);
+}
+
+static psdm_status try_pipe(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  psdm_output *output;
+  psdm_status status = psdm_output_open(what, allocator, &output, error);
+  if (!status) psdm_output_text(output, "x");
+  if (!status) status = psdm_output_commit(&output, error);
+  strike_pause(true);
+  struct stat info;
+  assert_true(lstat(what, &info) == 0 && S_ISFIFO(info.st_mode));
+  strike_pause(false);
+  return status;
+}
+
+/* what is no file is never replaced by one, also where the system cannot tell what it is */
+static void a_pipe_stays_a_pipe(void **state) {
+  (void)state;
+  char path[96];
+  snprintf(path, sizeof path, "%s/pipe", folder);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  int reader = open(path, O_RDONLY | O_NONBLOCK); /* a writer waits for none */
+  assert_true(reader >= 0);
+  assert_true(trouble_everywhere("pipe", try_pipe, path, NULL) > 1);
+  assert_int_equal(close(reader), 0);
 }
 
 static int make_folder(void **state) {
@@ -127,6 +153,7 @@ static int remove_folder(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(robots), cmocka_unit_test(tables), cmocka_unit_test(outputs)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(robots), cmocka_unit_test(tables), cmocka_unit_test(outputs),
+                                     cmocka_unit_test(a_pipe_stays_a_pipe)};
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,5 +1,5 @@
-/* test_edges.c: the ground floor at its edges: arrays too large for any memory, sentences for no error, text that is
- * cut, JSON too deep, less address space, no plug-in. */
+/* test_edges.c: edge cases of the base room: arrays too large for any memory, messages without an error, text that is
+ * cut, JSON too deep, limited address space, no plug-in. */
 #define _GNU_SOURCE /* setenv, fork, mkdtemp */
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void arrays(void **state) {
   assert_non_null(psdmp_base_arena_array_raw(&arena, 3000, sizeof(double)));
   long calls = c.calls;
   assert_false(arena.failed);
-  assert_null(psdmp_base_arena_array(&arena, PTRDIFF_MAX, sizeof(double))); /* asks nobody */
+  assert_null(psdmp_base_arena_array(&arena, PTRDIFF_MAX, sizeof(double))); /* does not call the allocator */
   assert_true(arena.failed);
   assert_null(psdmp_base_arena_array_raw(&arena, PTRDIFF_MAX / 4, 16));
   assert_int_equal(c.calls, calls);
@@ -33,7 +33,7 @@ static void arrays(void **state) {
   assert_int_equal(c.live, 0);
 }
 
-static void sentences(void **state) {
+static void messages(void **state) {
   (void)state;
   char buf[200] = "kept", tiny[1] = {'x'};
   assert_string_equal(psdm_status_text((psdm_status)9999), "unknown status");
@@ -41,9 +41,9 @@ static void sentences(void **state) {
   assert_null(psdm_error_format(NULL, NULL, 10));
   assert_ptr_equal(psdm_error_format(NULL, tiny, 0), tiny);
   assert_int_equal(tiny[0], 'x');
-  psdm_error error = {.status = PSDM_E_MEMORY}; /* no text: the status speaks */
+  psdm_error error = {.status = PSDM_E_MEMORY}; /* no text: the status's own message */
   assert_string_equal(psdm_error_format(&error, buf, sizeof buf), psdm_status_text(PSDM_E_MEMORY));
-  /* of a long name the end is told */
+  /* of a long name the end is shown */
   char name[2000];
   memset(name, 'a', sizeof name);
   strcpy(name + sizeof name - 10, "/end.yaml");
@@ -77,7 +77,7 @@ static void components(void **state) {
   assert_true(known > 0);
 }
 
-/* what cannot be whole is not committed, and the file from before stays */
+/* an incomplete file is not committed, and the earlier file stays */
 static void expect_refused(void (*spoil)(psdm_output *out)) {
   char folder[] = "/tmp/psdm-edges-XXXXXX", path[64];
   psdm_output *out;
@@ -102,13 +102,13 @@ static void open_too_deep(psdm_output *out) {
   for (int k = 0; k < 1000; k++) psdm_json_close(out);
 }
 
-static void outputs_that_cannot_be_whole(void **state) {
+static void incomplete_outputs_are_not_committed(void **state) {
   (void)state;
   expect_refused(print_too_much);
   expect_refused(open_too_deep);
 }
 
-/* a limit of the address space is less than the machine */
+/* the limit of the address space is below the machine's memory */
 static void little_address_space(void **state) {
   (void)state;
   size_t all = psdmp_base_machine_memory(), space = (size_t)700 << 20;
@@ -139,7 +139,7 @@ static void plug_ins(void **state) {
   assert_int_equal(psdm_optimal_solver(where, sizeof where), PSDM_E_MISSING);
   assert_non_null(strstr(where, "psdm_ipopt.so"));
   unlink(path), rmdir(folder);
-  setenv("PSDM_PLUGINS", "", 1); /* as if it were not set */
+  setenv("PSDM_PLUGINS", "", 1); /* like an unset variable */
   psdm_optimal_solver(where, sizeof where);
   assert_true(where[0] != 0);
   unsetenv("PSDM_PLUGINS");
@@ -147,9 +147,9 @@ static void plug_ins(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),
-                                     cmocka_unit_test(sentences),
+                                     cmocka_unit_test(messages),
                                      cmocka_unit_test(components),
-                                     cmocka_unit_test(outputs_that_cannot_be_whole),
+                                     cmocka_unit_test(incomplete_outputs_are_not_committed),
                                      cmocka_unit_test(little_address_space),
                                      cmocka_unit_test(plug_ins)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,4 @@
-/* test_locale.c: a host that has set a locale which writes 1,5 gets the same bytes in every file, and reads the same
- * numbers. */
+/* test_locale.c: a host with a decimal-comma locale gets the same bytes in every file, and reads the same numbers. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <locale.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 static char folder[] = "/tmp/psdm_locale_XXXXXX";
 enum { C_LOCALE, COMMA_LOCALE };
 
-/* a place for a file of this locale; the folder is there */
+/* the path for a file of this locale; the folder exists */
 static const char *place(int locale, const char *name) {
   static char path[4][256];
   static int turn;
@@ -92,7 +91,7 @@ static void write_table(int locale) {
   must(psdm_output_commit(&out, &error), &error);
 }
 
-/* a sentence with a number in it */
+/* a message with a number in it */
 static void write_words(int locale) {
   psdm_robot *robot;
   psdm_error error;
@@ -146,7 +145,7 @@ static void test_same_bytes(void **unused) {
   if (system(command)) fail_msg("the locale changes what is written");
 }
 
-/* numbers are formatted in one place, so that no locale can come in between */
+/* numbers are formatted in one place, so that no locale can interfere */
 static void test_one_place(void **unused) {
   (void)unused;
   if (system("cd " SOURCE_DIR

@@ -1,4 +1,4 @@
-/* test_memory.c: memory is zeroed, aligned, counted and given back; failure is an answer. */
+/* test_memory.c: memory is zeroed, aligned, counted and freed; failure is reported. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static bool all_zero(const void *memory, size_t bytes) {
   return true;
 }
 
-/* an allocator that hands out dirty memory, as a real heap does */
+/* an allocator that returns dirty memory, like a real heap */
 static void *allocate_dirty(void *user, size_t bytes) {
   counting *c = user;
   void *memory = c->allocator.allocate(c->allocator.user, bytes);
@@ -48,7 +48,7 @@ static void allocations_are_zeroed(void **state) {
   psdmp_base_free(NULL, NULL);
 }
 
-/* many sizes around the chunk's: every piece is aligned, zeroed and its own */
+/* many sizes around the chunk's: every piece is aligned, zeroed and separate */
 static void arena_pieces_are_aligned_and_zeroed(void **state) {
   (void)state;
   enum { PIECES = 3000 };
@@ -71,8 +71,8 @@ static void arena_pieces_are_aligned_and_zeroed(void **state) {
   assert_true(c.live > 30 && c.live < PIECES / 10); /* in chunks, not one by one */
   psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
-  psdmp_base_arena_free(&arena);                       /* an empty arena is free already */
-  assert_non_null(psdmp_base_arena_alloc(&arena, 10)); /* and may be used anew */
+  psdmp_base_arena_free(&arena);                       /* an empty arena may be freed */
+  assert_non_null(psdmp_base_arena_alloc(&arena, 10)); /* and used again */
   psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
 }
@@ -102,7 +102,7 @@ static void failure_is_null_and_harmless(void **state) {
   assert_non_null(first);
   strcpy(first, "kept");
   assert_null(psdmp_base_arena_alloc(&arena, 1 << 20));  /* the second call fails */
-  assert_null(psdmp_base_arena_alloc(&arena, SIZE_MAX)); /* asks nobody */
+  assert_null(psdmp_base_arena_alloc(&arena, SIZE_MAX)); /* does not call the allocator */
   assert_null(psdmp_base_arena_alloc(&arena, SIZE_MAX / 2 + 1));
   assert_int_equal(c.calls, 2);
   assert_string_equal(first, "kept");

@@ -1,4 +1,4 @@
-/* test_number.c: decimal text in and out; the whole list runs again under a locale that writes 1,5. */
+/* test_number.c: decimal text in and out; the whole list runs again under a decimal-comma locale. */
 #define _GNU_SOURCE /* strtod_l, mkdtemp, setenv */
 #include <float.h>
 #include <locale.h>
@@ -14,7 +14,7 @@ static const double PI = 3.14159265358979323846;
 
 static bool same(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
-/* what the C library says in the C locale, whatever the test's own locale is */
+/* the C library's answer in the C locale, whatever the test's own locale */
 static double reference(const char *text) {
   static locale_t c;
   if (!c) c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -135,9 +135,9 @@ static void anything_else_is_refused(void **state) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     double value = -7;
     if (psdmp_base_parse_number(bad[i], strlen(bad[i]), &value)) fail_msg("'%s' is read as %g", bad[i], value);
-    assert_true(value == -7); /* a refusal leaves the target alone */
+    assert_true(value == -7); /* a refusal does not change the target */
   }
-  /* a NUL inside is no end */
+  /* a NUL inside does not end the text */
   double value;
   assert_false(psdmp_base_parse_number("1\0002", 3, &value));
 }
@@ -202,7 +202,7 @@ static void random_texts_agree_with_strtod(void **state) {
   }
 }
 
-/* halfway between two doubles, and a unit of the last place beside it: at most 19 digits */
+/* halfway between two doubles, and one unit of the last place away: at most 19 digits */
 static void ties_go_to_even(void **state) {
   (void)state;
   rng g = rng_start("ties_go_to_even");
@@ -285,7 +285,7 @@ static void other_angles_are_refused(void **state) {
   }
 }
 
-/* a plain number is the same number, read either way */
+/* a plain number is read the same either way */
 static void plain_numbers_are_angles_too(void **state) {
   (void)state;
   rng g = rng_start("plain_numbers_are_angles_too");

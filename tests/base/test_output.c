@@ -1,4 +1,4 @@
-/* test_output.c: a file is whole or absent, and the JSON in it is JSON. */
+/* test_output.c: a file is complete or absent, and its JSON is valid. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, symlink */
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "psdm/output.h"
 #include "support.h"
 
-/* ---- a folder of our own ---- */
+/* ---- a scratch folder ---- */
 
 static char folder[64];
 
@@ -75,7 +75,7 @@ static void commit(psdm_output *output) {
   assert_null(output);
 }
 
-/* ---- whole or absent ---- */
+/* ---- complete or absent ---- */
 
 static void commit_renames(void **state) {
   (void)state;
@@ -120,8 +120,8 @@ static void abort_leaves_nothing(void **state) {
   remove("old.txt");
 }
 
-/* what a signal handler does: all that is open goes, what is finished stays, and more outputs than the table holds
- * still work */
+/* what a signal handler does: open files are removed, finished ones stay, and more outputs than the table holds still
+ * work */
 static void discard_removes_what_is_open(void **state) {
   (void)state;
   enum { MANY = 140 };
@@ -130,7 +130,7 @@ static void discard_removes_what_is_open(void **state) {
   psdm_output_discard(); /* nothing is open */
   for (int i = 0; i < MANY; i++) open[i] = open_output(i % 2 ? "old.txt" : "fresh.txt");
   psdm_output_abort(&open[0]);
-  open[0] = open_output("fresh.txt"); /* in the place that came free */
+  open[0] = open_output("fresh.txt"); /* in the freed slot */
   assert_int_equal(files_in("."), MANY + 1);
   psdm_output_discard();
   assert_string_equal(content("old.txt"), "kept");
@@ -144,7 +144,7 @@ static void discard_removes_what_is_open(void **state) {
   remove("old.txt"), remove("fresh.txt");
 }
 
-static void two_writers_do_not_meet(void **state) {
+static void two_writers_do_not_interfere(void **state) {
   (void)state;
   psdm_output *a = open_output("shared.txt"), *b = open_output("shared.txt");
   assert_string_not_equal(psdm_output_temporary(a), psdm_output_temporary(b));
@@ -158,7 +158,7 @@ static void two_writers_do_not_meet(void **state) {
   remove("shared.txt");
 }
 
-static void large_texts_arrive_whole(void **state) {
+static void large_texts_are_complete(void **state) {
   (void)state;
   enum { LINES = 40000 };
   psdm_output *output = open_output("large.txt");
@@ -225,7 +225,7 @@ static void expect_open_failure(const char *path, const char *why) {
   assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), expected);
 }
 
-static void paths_that_cannot_be_written(void **state) {
+static void unwritable_paths_are_refused(void **state) {
   (void)state;
   char why[200];
   snprintf(why, sizeof why, "cannot be written: %s", strerror(ENOENT));
@@ -244,7 +244,7 @@ static void a_folder_without_write_permission(void **state) {
   (void)state;
   char why[200];
   if (geteuid() == 0) {
-    print_message("the superuser may write everywhere: nothing to see here\n");
+    print_message("the superuser may write everywhere: nothing to test\n");
     skip();
   }
   assert_int_equal(mkdir("locked", 0777), 0);
@@ -260,7 +260,7 @@ static void a_folder_without_write_permission(void **state) {
   remove("locked");
 }
 
-/* /dev/full takes nothing: written in place, for a device cannot be renamed onto */
+/* /dev/full rejects every write; it is written in place, as a device cannot be renamed onto */
 static void a_full_device(void **state) {
   (void)state;
   if (access("/dev/full", W_OK)) skip();
@@ -281,7 +281,7 @@ static void a_full_device(void **state) {
   commit(output);
 }
 
-/* a disk that fills while writing: the size limit of the process plays the disk */
+/* a disk that fills while writing, simulated by the process's file size limit */
 static void a_failed_write_keeps_the_old_file(void **state) {
   (void)state;
   write_file("old.txt", "kept");
@@ -327,7 +327,7 @@ static void a_failed_rename_leaves_no_temporary(void **state) {
 
 static const char *skip_space(const char *c) { return c + strspn(c, " \t\r\n"); }
 
-/* each returns what follows, NULL when it is wrong */
+/* each returns the rest of the text, NULL for an error */
 static const char *check_value(const char *c, int depth);
 
 static const char *check_string(const char *c) {
@@ -413,7 +413,7 @@ static void the_checker_can_refuse(void **state) {
                                     "1e", "[1 2]",    "\"\xFF\"", "{} {}"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(is_json(good[i]));
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-    if (is_json(bad[i])) fail_msg("the checker lets %s pass", bad[i]);
+    if (is_json(bad[i])) fail_msg("the checker accepts %s", bad[i]);
 }
 
 static void json_nests(void **state) {
@@ -442,7 +442,7 @@ static void json_nests(void **state) {
   }
   psdm_json_close(o);
   psdm_json_close(o);
-  psdm_json_close(o); /* one too many does nothing */
+  psdm_json_close(o); /* one too many is ignored */
   commit(o);
   const char *text = content("a.json");
   if (!is_json(text)) fail_msg("not JSON: %s", text);
@@ -530,11 +530,11 @@ int main(void) {
       cmocka_unit_test(commit_renames),
       cmocka_unit_test(abort_leaves_nothing),
       cmocka_unit_test(discard_removes_what_is_open),
-      cmocka_unit_test(two_writers_do_not_meet),
-      cmocka_unit_test(large_texts_arrive_whole),
+      cmocka_unit_test(two_writers_do_not_interfere),
+      cmocka_unit_test(large_texts_are_complete),
       cmocka_unit_test(rights_are_kept),
       cmocka_unit_test(links_are_followed),
-      cmocka_unit_test(paths_that_cannot_be_written),
+      cmocka_unit_test(unwritable_paths_are_refused),
       cmocka_unit_test(a_folder_without_write_permission),
       cmocka_unit_test(a_full_device),
       cmocka_unit_test(a_failed_write_keeps_the_old_file),

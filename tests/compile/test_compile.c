@@ -1,5 +1,4 @@
-/* Compiled code against the recursions; the cache and those who would misuse it; the graph where there is no
- * compiler. */
+/* Compiled code against the recursions; the cache and attempts to misuse it; the graph if there is no compiler. */
 #define _GNU_SOURCE /* mkdtemp, setenv, nftw */
 #include <fcntl.h>
 #include <ftw.h>
@@ -71,7 +70,7 @@ static void truth_free(truth *t) {
   free(t->scratch);
 }
 
-/* what a function is to give at a state; forward: the accelerations that the torques were made from */
+/* the expected values of a function at a state; forward: the accelerations from which the torques were made */
 static int expected(truth *t, psdm_code_function f, int s, double *out) {
   int n = psdm_robot_n(t->robot);
   psdm_function e;
@@ -86,7 +85,7 @@ static int expected(truth *t, psdm_code_function f, int s, double *out) {
   return psdm_eval_outputs(t->robot, e, &options);
 }
 
-/* accelerations are judged by the torques that they amount to, the potential from the first state on */
+/* accelerations are judged by their torques, the potential from the first state on */
 static double error_of(truth *t, psdm_code_function f, int s, const double *got, const double *first) {
   double want[ROOM], zero[2], scale, worst = 0, M[MOST * MOST];
   int n = psdm_robot_n(t->robot), count = expected(t, f, s, want);
@@ -190,7 +189,8 @@ static double check(truth *t, const psdm_compiled *c, const psdm_code *code, dou
 static const char *const ready_robots[] = {"two_link",      "fanuc_sr6ia", "kuka_kr6",   "kuka_lbr7", "puma560",
                                            "parallelogram", "hitachi_hpr", "two_branch", NULL};
 
-/* native and by the graph; the second time from the cache; all functions of small robots, whose code is soon built */
+/* native and by the graph; the second time from the cache; all functions of small robots, whose code compiles
+ * quickly */
 static void shipped(void **state) {
   (void)state;
   const unsigned some = 1u << PSDM_CODE_INVERSE | 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_ENERGY;
@@ -278,7 +278,7 @@ static void side_by_side(void **state) {
   }
 }
 
-/* ---- compilers that are not there, fail, or lie ---- */
+/* ---- compilers that are missing, fail, or cheat ---- */
 
 static void write_text(const char *path, const char *text, mode_t mode) {
   FILE *file = fopen(path, "w");
@@ -336,7 +336,7 @@ static void bad_compilers(void **state) {
   psdm_robot_free(robot);
 }
 
-/* a compiler that keeps count of its runs; words behind its name reach it */
+/* a compiler that counts its runs; arguments after its name reach it */
 static void write_wrapper(const char *path, const char *count, const char *comment) {
   char text[512];
   snprintf(text, sizeof text, "#!/bin/sh\n# %s\n[ \"$1\" = -DEXTRA ] && printf x >> '%s'\nexec %s \"$@\"\n", comment,
@@ -369,7 +369,7 @@ static void runs_once(void **state) {
   psdm_robot_free(robot);
 }
 
-/* ---- a cache that others had their hands on ---- */
+/* ---- a cache that others changed ---- */
 
 typedef struct cached {
   psdm_robot *robot;
@@ -391,7 +391,7 @@ static void cached_free(cached *k) {
   psdm_robot_free(k->robot);
 }
 
-/* compiles, checks the numbers and what was said, and remembers the file */
+/* compiles, checks the numbers and the messages, and remembers the file */
 static void cached_compile(cached *k, bool from_cache, bool stored, const char *words) {
   psdm_compiled *c = compile(k->code, (psdm_compile_options){.cache = k->path, .flags = "-O1"});
   const psdm_compile_info *info = psdm_compiled_info(c);
@@ -436,7 +436,7 @@ static void hostile_folder(void **state) {
     assert_int_equal(chown(k.path, 12345, 12345), 0);
     cached_compile(&k, false, false, "belongs to another user");
   }
-  /* none at all */
+  /* no hash at all */
   k.path[0] = '\0';
   cached_compile(&k, false, false, "");
   cached_free(&k);
@@ -482,7 +482,7 @@ static void hostile_file(void **state) {
   cached_free(&k);
 }
 
-/* an object of another key under this key's name, whole and ours */
+/* an object of another key under this key's name, complete and ours */
 static void swapped_file(void **state) {
   (void)state;
   cached k;
@@ -557,7 +557,7 @@ static void odd_names(void **state) {
   }
 }
 
-/* ---- memory, and what is left behind ---- */
+/* ---- memory, and leftover files ---- */
 
 static void every_allocation_fails(void **state) {
   (void)state;
@@ -576,7 +576,7 @@ static void every_allocation_fails(void **state) {
         psdm_compiled_free(c);
         assert_int_equal(count.live, 0);
         if (count.calls < n) break;
-        continue; /* a word of the compiler's did not fit: the graph served */
+        continue; /* an argument for the compiler did not fit in memory: the graph was used */
       }
       assert_int_equal(status, PSDM_E_MEMORY);
       assert_null(c);
@@ -590,11 +590,11 @@ static void every_allocation_fails(void **state) {
 static int seen;
 static int count_entry(const char *path, const struct stat *info, int kind, struct FTW *ftw) {
   (void)info, (void)kind, (void)ftw;
-  if (strstr(path, "/psdm-") || strstr(path, ".part-")) seen++, printf("left behind: %s\n", path);
+  if (strstr(path, "/psdm-") || strstr(path, ".part-")) seen++, printf("left over: %s\n", path);
   return 0;
 }
 
-static void nothing_left(void **state) {
+static void no_files_are_left(void **state) {
   (void)state;
   nftw(folder, count_entry, 8, FTW_PHYS);
   assert_int_equal(seen, 0);
@@ -633,7 +633,7 @@ int main(void) {
       cmocka_unit_test(crowd),
       cmocka_unit_test(odd_names),
       cmocka_unit_test(every_allocation_fails),
-      cmocka_unit_test(nothing_left),
+      cmocka_unit_test(no_files_are_left),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

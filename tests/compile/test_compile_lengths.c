@@ -1,5 +1,5 @@
-/* test_compile_lengths.c: rows of robots with one to ten joints, in blocks and beside them: the same torques as
- * state by state. */
+/* test_compile_lengths.c: rows of robots with one to ten joints, in full blocks and beyond: the same torques as state
+ * by state. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

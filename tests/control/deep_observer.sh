@@ -1,5 +1,5 @@
 # Collisions of an arm whose truth is known: the KR6 of tests/support, calibrated from a log that psdm simulate made (17-bit encoders at the motors, gear 100, torque
-# noise of 0.5 % of each drive's effort, 1 kHz, Coulomb friction that sticks). Ten minutes without a false alarm, and 10 N at the flange seen within 20 ms, for several
+# noise of 0.5 % of each drive's effort, 1 kHz, Coulomb friction that sticks). Ten minutes without a false alarm, and 10 N at the flange detected within 20 ms, for several
 # calibrations (SEEDS="4 5 ..." for others).
 set -u
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}" "${BUILD:?the build}" "${CC:?a compiler}"
@@ -14,7 +14,7 @@ $CC -std=c11 -O2 -Wall -Wextra ${SANITIZE:+-fsanitize=$SANITIZE} "-DSOURCE_DIR=\
   "$SOURCE/tests/control/observer_truth.c" "$BUILD/tests/libtest_support.a" "$BUILD/libpsdm.a" \
   $(pkg-config --libs cmocka $(sed -n 's/^Requires.private: *//p' "$BUILD/psdm.pc" | tr ',' ' ')) $(sed -n 's/^Libs.private://p' "$BUILD/psdm.pc") -o observer_truth || failed "observer_truth.c does not build"
 
-# the arm, and what a user would have of it
+# the arm, and a user's file of it
 cp "$SOURCE/tests/support/kr6.yaml" kr6.yaml
 sed '/^links:/,$d; s/drive_inertia: [0-9.]*/drive_inertia: unknown/; s/, friction: {[^}]*}//' kr6.yaml > kinematics.yaml
 quantum=$(awk 'BEGIN { printf "%.17g", 2 * 3.14159265358979312 / 131072 }')

@@ -3,10 +3,10 @@
  *
  *   observer_truth TRUTH.yaml KINEMATICS.yaml LOG.csv QUANTUM COLLISIONS
  *
- * Measured is what a drive has: positions in steps of QUANTUM at 1 kHz, and torques with noise of 0.5 % of the
- * effort limit. The arm follows its motion exactly, so that the torque is that of inverse dynamics and friction,
- * less what the force does: J^T f. Exit 1 when there is a false alarm, or when a force of 10 N that some joint feels
- * by twice its threshold for 20 ms is not seen within them. */
+ * Measured as a drive does: positions in steps of QUANTUM at 1 kHz, and torques with noise of 0.5 % of the effort
+ * limit. The arm follows its motion exactly, so that the torque is that of inverse dynamics and friction, less what the
+ * force does: J^T f. Exit 1 when there is a false alarm, or when a force of 10 N that exceeds twice some joint's
+ * threshold for 20 ms is not detected within them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "support.h"
 #include "psdm/friction.h"
 
-/* samples before and behind a contact; ms; states that the doubt is looked at */
+/* samples before and after a contact; ms; states where the uncertainty is evaluated */
 enum { N = 6, TERMS = 3, LEAD = 80, WATCH = 100, PROMISED = 20, STATES = 1500 };
 static const double rate = 1000, noise = 0.005, calm_seconds = 600, circle = 6.283185307179586;
 
@@ -69,7 +69,7 @@ static void put_row(const psdm_calibration *c, const double *base, const double 
   }
 }
 
-/* the largest doubt along the motion */
+/* the largest uncertainty along the motion */
 static void find_doubt(scene *s, double doubt[N]) {
   const psdm_calibration *c = s->calibration;
   psdm_model *base;
@@ -126,7 +126,7 @@ static void make_observer(scene *s) {
   printf("\n");
 }
 
-/* ---- motion and what is measured of it ---- */
+/* ---- motion and measurements ---- */
 
 static void make_motion(scene *s) {
   const double centre[N] = {0, -1.2, 1.3, 0, 0.7, 0};
@@ -140,7 +140,7 @@ static void make_motion(scene *s) {
        "motion");
 }
 
-/* one sample at t under a force at the flange; external: what it does to the joints */
+/* one sample at t under a force at the flange; external: its joint torques */
 static void sample(scene *s, double t, const double force[3], double *external) {
   double x[3 * N], friction[N], q[N], tau[N], r[N];
   psdm_wrench w = {.joint = N - 1, .force = {force[0], force[1], force[2]}};
@@ -182,7 +182,7 @@ static int stay_calm(scene *s) {
 
 typedef struct contact {
   double delay; /* ms until the flag; infinite: not while it was watched */
-  /* torque over threshold of the joint that feels it best, at its worst within the time that was promised */
+  /* torque over threshold of the joint that it loads most, its least within the promised time */
   double visible;
 } contact;
 
@@ -210,7 +210,7 @@ static int ascending(const void *a, const void *b) {
   return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-/* by how well some joint feels it: how many, how quickly. Returns whether what was promised is broken. */
+/* by torque over threshold: how many, how quickly. Returns whether the promise is broken. */
 static int report(const contact *all, int count, double newton) {
   static const double edges[] = {0, 1, 2, 4, INFINITY};
   double *delay = malloc(sizeof *delay * (size_t)count);
@@ -233,7 +233,7 @@ static int report(const contact *all, int count, double newton) {
   qsort(delay, (size_t)count, sizeof *delay, ascending);
   printf("%4.0f N  all directions, poses  %6d %8d  %7.1f %%  %6.0f %6.0f\n", newton, count, in_time,
          100. * in_time / count, delay[count / 2], delay[count - 1]);
-  /* in the directions that a stretched arm does not feel there is nothing to be seen */
+  /* a stretched arm cannot detect forces in some directions */
   wrong |= newton >= 10 && (in_time < 0.98 * count || delay[count / 2] > PROMISED / 2.);
   free(delay);
   return wrong;
@@ -264,6 +264,6 @@ int main(int argc, char **argv) {
   psdm_work_free(s.work, NULL);
   psdm_calibration_free(s.calibration);
   psdm_robot_free(s.model), psdm_robot_free(s.truth);
-  if (wrong) printf("WRONG: false alarms, or contacts that were not seen\n");
+  if (wrong) printf("WRONG: false alarms, or missed contacts\n");
   return wrong;
 }

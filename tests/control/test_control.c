@@ -1,4 +1,4 @@
-/* Controllers: their algebra against plain formulas, their defaults, what they refuse, and computed torque in closed
+/* Controllers: their algebra against plain formulas, their defaults, their refusals, and computed torque in closed
  * loop. */
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void test_names(void **unused) {
 
 /* ---- algebra ---- */
 
-/* every law of one line on random robots, from M, bias and gravity at the places where they belong */
+/* every one-line law on random robots, from M, bias and gravity at the right states */
 static void test_laws(void **unused) {
   (void)unused;
   rng g = rng_start("laws");
@@ -118,7 +118,7 @@ static void test_laws(void **unused) {
   assert_true(worst < 1e-12); /* some hundred operations of rounding, relative to the largest torque */
 }
 
-/* springs at one joint of two: the motor stands where the spring bears the weight, and is what the law sees */
+/* springs at one joint of two: the motor rests where the spring bears the weight, and the law reads the motor */
 static void test_elastic(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot(
@@ -138,7 +138,7 @@ static void test_elastic(void **unused) {
   assert_true(fabs(gravity[0]) > 10);
   assert_true(fabs(tau[0] - (300 * (0.3 + gravity[0] / 400 - 0.4) + 20 + gravity[0])) < 1e-11);
   assert_true(fabs(tau[1] - (200 * (-0.5 - 0.2) - 20 + gravity[1])) < 1e-11);
-  /* where the motor stands as it should, at rest, the torque is the weight */
+  /* with the motor at its target, at rest, the torque is the weight */
   theta[0] = 0.3 + gravity[0] / 400, theta[1] = -0.5, thetad[0] = thetad[1] = 0;
   assert_int_equal(psdm_control_torque(c, &in, NULL, tau, NULL), PSDM_OK);
   assert_true(max_difference(tau, gravity, 2) < 1e-11);
@@ -148,7 +148,7 @@ static void test_elastic(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* kp = w^2 and kd = 2 w times the mass where the reference begins, w = 20 unless given; a part may be given */
+/* kp = w^2 and kd = 2 w times the mass where the reference begins, w = 20 unless given; some may be given */
 static void test_default_gains(void **unused) {
   (void)unused;
   rng g = rng_start("default gains");
@@ -180,7 +180,7 @@ static void test_default_gains(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* friction at the reference's velocity is added where it is asked for, and only there */
+/* friction at the reference's velocity is added only on request */
 static void test_friction(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot(
@@ -244,7 +244,7 @@ static void test_table(void **unused) {
 
 /* ---- closed loop ---- */
 
-/* x = (q; qd) after so many steps of Runge and Kutta under a controller that has no states */
+/* x = (q; qd) after this many Runge-Kutta steps with a stateless controller */
 static void run(const psdm_robot *robot, psdm_work *work, psdm_controller *c, double h, int steps, double *x) {
   int n = psdm_robot_n(robot);
   double k[4][2 * MOST], at[2 * MOST], tau[MOST];
@@ -297,7 +297,7 @@ static void test_computed_torque(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* PD + gravity comes to rest where it should, from afar */
+/* PD + gravity comes to rest at its target, from afar */
 static void test_regulation(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
@@ -345,7 +345,7 @@ static void test_refusals(void **unused) {
   assert_int_equal(psdm_control_new(PSDM_CONTROL_PD, robot, motion, NULL, NULL, &c, &error), PSDM_E_ARGUMENT);
   assert_string_equal(error.text, "the reference moves 3 joints, and the robot has 2");
   psdm_motion_free(motion);
-  /* no inertias: all that need them say which one is missing; PD with gains needs none */
+  /* no inertias: controllers that need them name the missing one; PD with gains needs none */
   assert_int_equal(psdm_robot_ready(unknown, &ready), PSDM_E_MISSING);
   for (int k = PSDM_CONTROL_PD; k < PSDM_CONTROL_KINDS; k++) {
     assert_int_equal(psdm_control_new((psdm_control_kind)k, unknown, NULL, NULL, NULL, &c, &error), PSDM_E_MISSING);
@@ -353,7 +353,7 @@ static void test_refusals(void **unused) {
   }
   psdm_control_options gains = {.kp = good, .kd = good};
   c = controller(PSDM_CONTROL_PD, unknown, NULL, &gains);
-  /* numbers that are none */
+  /* NAN */
   double q[2] = {0.1, 0.2}, tau[2];
   psdm_control_input in = {.t = 0, .q = q, .qd = q};
   assert_int_equal(psdm_control_torque(c, &in, NULL, tau, NULL), PSDM_OK);
@@ -370,7 +370,7 @@ static void test_refusals(void **unused) {
   psdm_robot_free(unknown);
 }
 
-/* every allocation fails once: no leak, and the sentence says so */
+/* every allocation fails once: no leak, and the message says so */
 static void test_memory(void **unused) {
   (void)unused;
   rng g = rng_start("memory");

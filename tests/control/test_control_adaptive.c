@@ -172,7 +172,7 @@ static void test_law(void **unused) {
   assert_true(assumed[0] < 1e-11 && assumed[1] < 1e-12);
 }
 
-/* what psdm params prints: names and values; where estimates begin may be chosen */
+/* what psdm params prints: names and values; the initial estimates may be chosen */
 static void test_states(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("kuka_kr6");
@@ -208,7 +208,7 @@ static void test_states(void **unused) {
   assert_null(c);
   psdm_model_free(model);
   psdm_robot_free(robot);
-  /* with theta and kd no inertia is needed, and nothing may begin at zero in one kind altogether */
+  /* with theta and kd no inertia is needed, and the initial values of one kind may not all be zero */
   robot = parse_robot("{convention: dh, joints: [{a: 1}]}");
   const double one = 1, none[3] = {0};
   options = (psdm_control_options){.theta = none, .kd = &one};
@@ -229,10 +229,10 @@ typedef struct plant {
   psdm_motion *motion;
   psdm_controller *c;
   double truth[L6];
-  bool frozen; /* estimates stand still */
+  bool frozen; /* estimates stay constant */
 } plant;
 
-/* the plant whose controller believes in parameters that are 20 % wrong, with random signs */
+/* the plant whose controller starts with parameters that are 20 % wrong, with random signs */
 static plant wrong_by_fifth(rng *g, psdm_control_options options) {
   const double centre[N6] = {0, -1.2, 1, 0.2, 0.6, 0};
   plant p = {.robot = load_shipped("kuka_kr6")};
@@ -286,7 +286,7 @@ static double lyapunov(const plant *p, double t, const double *x) {
   return V;
 }
 
-/* What a run shows. First and last two seconds, root of the mean square. */
+/* Results of a run. First and last two seconds, root mean square. */
 typedef struct record {
   /* rad; Nm of the applied torque, of the estimates' own, against the true torques of the reference */
   double tracking[2], applied[2], predicted[2];
@@ -297,7 +297,7 @@ typedef struct record {
   double start, end; /* V */
 } record;
 
-/* squares of tracking and torque errors at one moment */
+/* squares of tracking and torque errors at one time */
 static void measure(const plant *p, double t, const double *x, const double *tau, double sum[3]) {
   double r[3 * N6], true_tau[N6], Y[N6 * L6], scratch[N6 * MOST_PARAMETERS];
   psdm_eval_options options = {.model = p->base, .scratch = scratch};
@@ -363,7 +363,7 @@ static void test_adapts(void **unused) {
                 r.applied[0] / r.applied[1], r.predicted[0] / r.predicted[1]);
   print_message("V falls to %.4g of its start, rise %.2g, balance %.2g; estimates within %.2g of the proof's bound\n",
                 r.end / r.start, r.rise, r.balance, r.reach);
-  /* V' = -s^T Kd s: V does not rise, and falls by exactly what is dissipated: what is missing falls at the
+  /* V' = -s^T Kd s: V does not rise, and falls by exactly the dissipated energy: the imbalance falls with the
    * integration's order, 16 for half the step */
   double missing[3];
   for (int k = 0; k < 3; k++) missing[k] = run(&p, 0.004 / (1 << k), 2).balance;
@@ -381,7 +381,7 @@ static void test_adapts(void **unused) {
   plant_free(&stubborn);
 }
 
-/* a bound that the truth respects costs nothing of the proof; one that it does not still holds the estimates */
+/* a bound that contains the truth leaves the proof valid; one that does not still bounds the estimates */
 static void test_bound(void **unused) {
   (void)unused;
   rng g = rng_start("KR6 bounded"), same = g;
@@ -392,9 +392,9 @@ static void test_bound(void **unused) {
   print_record("within 10 %", &s);
   print_message("estimates moved by %.4g and %.4g of their scales; V rose by %.2g at most\n", r.inside, s.inside,
                 r.rise);
-  /* the truth is 1/4 of the beginning away at most, so the inner nine tenths of 0.28 hold it */
+  /* the truth is at most 1/4 of the initial value away, so it is within the inner nine tenths of 0.28 */
   assert_true(r.rise <= 1e-14 && r.inside <= 0.28 * (1 + 1e-12));
-  assert_true(s.inside <= 0.1 * (1 + 1e-12) && s.inside > 0.99 * 0.1); /* felt, and holding */
+  assert_true(s.inside <= 0.1 * (1 + 1e-12) && s.inside > 0.99 * 0.1); /* active, and holding */
   assert_true(r.predicted[1] < 0.5 * r.predicted[0]);
   plant_free(&wide);
   plant_free(&narrow);

@@ -78,7 +78,7 @@ static void solve(int m, int columns, double *S, double *B) {
   }
 }
 
-/* A, B (2n x m) sampled at the reference at t, with the motors there are */
+/* A, B (2n x m) sampled at the reference at t, with the existing motors */
 static int sampled(const psdm_robot *robot, const psdm_motion *motion, const bool *inputs, double t, double h,
                    double *Ad, double *Bd) {
   int n = psdm_robot_n(robot), N = 2 * n, m = 0;
@@ -119,8 +119,8 @@ static void plain_step(int N, int m, const double *A, const double *B, const dou
 
 /* ---- gains ---- */
 
-/* standing: the algebraic equation's gains and the weight, with defaults and with weights; a motion that stands
- * counts as standing */
+/* standing: the algebraic equation's gains and the weight, with defaults and with weights; a motion at rest counts as
+ * standing */
 static void test_standing(void **unused) {
   (void)unused;
   enum { n = 6, N = 12 };
@@ -157,8 +157,8 @@ static void test_standing(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* moving: every gain on the grid against the plain recursion, half way between them the mean, beyond the ends those
- * of the ends */
+/* moving: every gain on the grid against the plain recursion, half way between two the mean, outside the gains of the
+ * ends */
 static void test_recursion(void **unused) {
   (void)unused;
   rng g = rng_start("recursion");
@@ -191,7 +191,7 @@ static void test_recursion(void **unused) {
     }
     assert_int_equal(status, PSDM_OK);
     partly += !inputs[n - 1];
-    /* the end: forever with the model there */
+    /* at the end: infinite horizon with the model there */
     m = sampled(robot, motion, inputs, 0.4, h, Ad, Bd);
     psdm_lqr_info info;
     for (int i = 0; i < N; i++) Q[i] *= h, fullQ[i * (N + 1)] = Q[i];
@@ -200,8 +200,8 @@ static void test_recursion(void **unused) {
     double *scratch = malloc(psdm_system_scratch(N, m) * sizeof *scratch);
     assert_int_equal(psdm_system_lqr(N, m, Ad, Bd, h, fullQ, fullR, scratch, K[steps], X, NULL, &info), PSDM_OK);
     free(scratch);
-    /* how much rounding of X may move K = S^-1 B^T X A, S >= R: X is large along what the motors hardly reach, and
-     * cancels there */
+    /* the effect of rounding of X on K = S^-1 B^T X A, S >= R: X is large in directions that the motors hardly reach,
+     * and cancels there */
     double smallest = INFINITY, reach = 0;
     for (int k = 0; k < m; k++) smallest = fmin(smallest, Rm[k]);
     for (int k = steps - 1; k >= 0; k--) {
@@ -236,7 +236,7 @@ static void test_recursion(void **unused) {
   assert_true(worst < 2 * 40 * 8 * 2.3e-16 && between < 2 * 40 * 8 * 2.3e-16 && partly > 0);
 }
 
-/* a carriage on rails is the same everywhere: gains along its way do not change */
+/* a carriage on rails is the same everywhere: gains along its path do not change */
 static void test_time_invariant(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot(
@@ -259,8 +259,8 @@ static void test_time_invariant(void **unused) {
 
 /* ---- closed loop ---- */
 
-/* What a run costs: the integral of dx^T Q dx + du^T R du with Q = 100, 1 and R = 0.01, beside the state. gains:
- * NULL or constant ones (n x 2n) in place of the controller's. */
+/* The cost of a run: the integral of dx^T Q dx + du^T R du with Q = 100, 1 and R = 0.01, integrated with the state.
+ * gains: NULL or constant ones (n x 2n) in place of the controller's. */
 typedef struct plant {
   const psdm_robot *robot;
   psdm_work *work;
@@ -304,8 +304,8 @@ static void run(plant *p, double h, int steps, double *x) {
   }
 }
 
-/* upright with both motors from far away, with the second motor alone (the acrobot) from near, for it falls from
- * afar; small deviations cost x^T X x */
+/* upright with both motors from far away, with the second motor alone (the acrobot) from nearby, as it falls from afar;
+ * small deviations cost x^T X x */
 static void test_upright(void **unused) {
   (void)unused;
   psdm_robot *robot = pendulum("[0, -9.81, 0]");
@@ -432,7 +432,7 @@ static void test_refusals(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* a joint's effort sets what its torque costs: 1/effort^2 */
+/* a joint's effort limit sets the cost of its torque: 1/effort^2 */
 static void test_effort(void **unused) {
   (void)unused;
   psdm_robot *robot =

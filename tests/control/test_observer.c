@@ -1,6 +1,6 @@
-/* The momentum observer: exact where it says so, of second order along smooth motions of random robots, and honest
- * near reversals of dry friction. The plain twin is dr/dt = K (tau_ext - r), integrated in small steps from the true
- * external torque. */
+/* The momentum observer: exact where promised, of second order along smooth motions of random robots, and within its
+ * thresholds near reversals of dry friction. The plain twin is dr/dt = K (tau_ext - r), integrated in small steps from
+ * the true external torque. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { MOST = 8, TERMS = 2 };
 
-/* an observer in exactly as much memory as it asks for, which was not zero before */
+/* an observer in exactly the memory it requests, which is not zeroed */
 typedef struct bench {
   psdm_robot *robot;
   psdm_work *work;
@@ -41,8 +41,8 @@ static const char *const slider =
 
 /* ---- exact ---- */
 
-/* a mass under constant torques moves by a parabola, and r_k = (1 - a^k) tau_ext; differences are half a sample
- * late, and their first r is of the third sample */
+/* a mass under constant torques moves by a parabola, and r_k = (1 - a^k) tau_ext; differences are half a sample late,
+ * and their first r is at the third sample */
 static void test_exact_for_constant_torques(void **unused) {
   (void)unused;
   const double K = 130, rate = 500, external = -7, mass = 3.5, weight = 2 * 9.81;
@@ -212,8 +212,8 @@ static const char *const rough =
     "{name: b, a: 0.3}], links: [{mass: 4, com: [-0.2, 0, 0], inertia: {xx: 0.01, yy: 0.1, zz: 0.1}}, {mass: 2, com: "
     "[-0.1, 0, 0], inertia: {xx: 0.01, yy: 0.05, zz: 0.05}}]}";
 
-/* Steady friction of every kind, with reversals: r is right while no joint is near rest, and everywhere within what
- * the threshold allows for. */
+/* Steady friction of every kind, with reversals: r is right while no joint is near rest, and within the threshold's
+ * allowance everywhere. */
 static void test_friction(void **unused) {
   (void)unused;
   rng g = rng_start("observer, friction");
@@ -234,16 +234,15 @@ static void test_friction(void **unused) {
       if (k) twin_between(&s, (k - 1) / rate, k / rate, twin);
       psdm_observer_thresholds(s.b.observer, threshold);
       double error = fabs(r[0] - twin[0]), allowed = threshold[0];
-      if (allowed < 1e-6) away = fmax(away, error); /* nothing but the noise that was given */
+      if (allowed < 1e-6) away = fmax(away, error); /* only the given noise */
       if (allowed > 1e-3) near = fmax(near, error / allowed);
-      assert_true(threshold[1] < 1e-7); /* it has no friction, and its threshold is its own */
+      assert_true(threshold[1] < 1e-7); /* it has no friction, and its threshold is unaffected */
       reversals += before * x[2] < 0, before = x[2];
     }
     psdm_motion_free(s.motion);
     bench_free(&s.b);
   }
-  print_message("%d reversals: error %.2g Nm away from them, %.2g of what is allowed near them\n", reversals, away,
-                near);
+  print_message("%d reversals: error %.2g Nm away from them, %.2g of the allowance near them\n", reversals, away, near);
   /* away: the trapezium's h^2 / 12 times Stribeck's curvature 2 (Fs - Fc) / vs^2 and the square of at most 20
    * rad/s^2 */
   assert_true(reversals > 10 && away < 7e-3 && near < 1);
@@ -281,13 +280,12 @@ static void test_lugre(void **unused) {
     if (k && threshold < 1e-6) worst = fmax(worst, fabs(r - r0));
     if (k && threshold > 1e-3) near = fmax(near, fabs(r - r0) / threshold);
   }
-  print_message("LuGre: %.2g Nm while it slides, %.2g of what is allowed near rest\n", worst, near);
+  print_message("LuGre: %.2g Nm while it slides, %.2g of the allowance near rest\n", worst, near);
   assert_true(worst < 1e-3 && near < 1);
   bench_free(&b);
 }
 
-/* a joint that sticks: whatever the motor does below stiction is no collision, and the threshold falls back once it
- * slides */
+/* a joint that sticks: motor torque below stiction is not a collision, and the threshold falls back once it slides */
 static void test_sticking(void **unused) {
   (void)unused;
   const double rate = 1000, sigma[2] = {0.05, 0.05}, still[2] = {0, 0};
@@ -312,7 +310,7 @@ static void test_sticking(void **unused) {
   bench_free(&b);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static psdm_status try_options(const psdm_robot *robot, const psdm_observer_options *options) {
   size_t bytes = psdm_observer_bytes(robot);
@@ -378,7 +376,7 @@ static void test_refusals(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* a sample that is not a number, or too large for one, is as if it had not been */
+/* a sample that is not a number, or too large, is ignored */
 static void test_bad_samples(void **unused) {
   (void)unused;
   for (int mode = 0; mode < 2; mode++) {
@@ -393,8 +391,8 @@ static void test_bad_samples(void **unused) {
       assert_int_equal(psdm_observer_step(clean.observer, q, qd, tau, s), PSDM_OK);
       for (int which = 0; which < 3; which++) {
         double keep = spoilt[which][k % 2], before[2] = {r[0], r[1]};
-        if (which == 1 && mode) continue; /* nobody looks at qd */
-        /* momentum of a speed of 1e308 changes by more than a number can say */
+        if (which == 1 && mode) continue; /* qd is not read */
+        /* at a speed of 1e308 the change of momentum overflows */
         spoilt[which][k % 2] = wrong[which == 1 && k % 2 ? 2 : k % 2];
         assert_int_equal(psdm_observer_step(b.observer, q, qd, tau, r), PSDM_E_ARGUMENT);
         assert_memory_equal(r, before, sizeof r);

@@ -1,7 +1,7 @@
 /* Momentum and the observer allocate nothing: malloc and its kin are wrapped by the linker and counted. */
 #include <stdlib.h>
 
-/* where the linker was not asked to wrap, there is nothing to count with */
+/* without --wrap at link time nothing can be counted */
 #pragma weak __real_malloc
 #pragma weak __real_calloc
 #pragma weak __real_realloc

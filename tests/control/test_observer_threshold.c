@@ -1,6 +1,6 @@
-/* Thresholds of the observer: standard deviations against noise that was drawn, false alarms against what was
- * accepted, the flag and its hold. The tolerance of a standard deviation that was estimated from N samples of a
- * first-order filter's answer is 5 / sqrt(2 N (1 - a^2) / (1 + a^2)) of it: five of its own (Bartlett 1946). */
+/* Thresholds of the observer: standard deviations against drawn noise, false alarms against the accepted number, the
+ * flag and its hold. The tolerance of a standard deviation estimated from N samples of a first-order filter's output is
+ * 5 / sqrt(2 N (1 - a^2) / (1 + a^2)) of it: five of its own (Bartlett 1946). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,11 +45,11 @@ static double gauss(rng *g) {
 typedef struct noise {
   const char *name;
   double bandwidth, torque, velocity, position; /* of each sample */
-  /* torque noise is the mean of so many white numbers, times sqrt(mean): a triangle of autocorrelation */
+  /* torque noise is the mean of this many white numbers, times sqrt(mean): a triangle of autocorrelation */
   int mean;
 } noise;
 
-/* r of a robot at rest that is seen through noise: its standard deviation over what the observer says */
+/* r of a robot at rest with noisy measurements: its standard deviation over the observer's */
 static void measure(rng *g, const noise *x, double ratio[N]) {
   const double sigma[N] = {fmax(x->torque, 1e-12), fmax(x->torque, 1e-12) / 3}, correlation[N] = {x->mean, x->mean};
   double velocity[N], white[N][LONGEST] = {{0}}, sum[N] = {0}, sd[N];
@@ -78,7 +78,7 @@ static void measure(rng *g, const noise *x, double ratio[N]) {
   bench_free(&b);
 }
 
-/* positions of 1e-9 rad change gravity by some 1e-7 Nm, what they do to velocities makes 1e-2 Nm */
+/* positions off by 1e-9 rad change gravity by some 1e-7 Nm, but through velocities by 1e-2 Nm */
 static void test_standard_deviations(void **unused) {
   (void)unused;
   static const noise cases[] = {
@@ -97,14 +97,14 @@ static void test_standard_deviations(void **unused) {
     double ratio[N], a = exp(-cases[c].bandwidth / rate),
                      slow = cases[c].torque > 0 ? (1 - a * a) / (1 + a * a) / cases[c].mean : 1;
     measure(&g, &cases[c], ratio);
-    print_message("%-20s drawn over said %.4f %.4f\n", cases[c].name, ratio[0], ratio[1]);
-    /* differences alternate: as few as a third are new */
+    print_message("%-20s drawn over stated %.4f %.4f\n", cases[c].name, ratio[0], ratio[1]);
+    /* differences alternate: as few as a third are independent */
     for (int j = 0; j < N; j++) assert_true(fabs(ratio[j] - 1) < 5 / sqrt(2 * SAMPLES * fmin(slow, 1. / 3)));
   }
 }
 
-/* doubt is added as it is, and what is not given is nothing */
-static void test_doubt_in_thresholds(void **unused) {
+/* uncertainty is added unchanged, and counts as zero if not given */
+static void test_uncertainty_in_thresholds(void **unused) {
   (void)unused;
   const double sigma[N] = {0.3, 0.4}, doubt[N] = {0.5, 0}, a = exp(-0.1);
   psdm_observer_options options = {.rate = rate, .sigma = sigma, .doubt = doubt};
@@ -119,7 +119,7 @@ static void test_doubt_in_thresholds(void **unused) {
   bench_free(&b);
 }
 
-/* ---- false alarms: so many are accepted that they can be counted ---- */
+/* ---- false alarms: enough are accepted to count them ---- */
 
 static void test_false_alarms(void **unused) {
   (void)unused;
@@ -141,8 +141,8 @@ static void test_false_alarms(void **unused) {
   }
   double found = (double)alone / SAMPLES, all = (double)either / SAMPLES;
   print_message("accepted %.4f; joint by joint %.4f of half of it, in all %.4f\n", share, found, all);
-  /* independent torques reach Bonferroni's bound nearly, minus share^2 / 4 that both share; velocities' noise is
-   * shared, and the looks overlap */
+  /* independent torques reach Bonferroni's bound nearly, minus share^2 / 4 that both share; velocity noise is shared,
+   * and the tests overlap */
   double scatter = 5 * sqrt(share / SAMPLES * 1.5);
   assert_true(found < share / 2 + scatter && found > 0.8 * share / 2 - scatter && all < share + scatter &&
               all > share / 2 - scatter);
@@ -166,7 +166,7 @@ static void test_sum_of_squares(void **unused) {
     psdm_observer *o;
     double sigma[9], zero[9] = {0}, tau[9], r[9], sd[9], one = 0, together = 0;
     for (int j = 0; j < n; j++) sigma[j] = 1 + j;
-    /* no memory: r is -tau of the sample before */
+    /* no filter memory: r is -tau of the sample before */
     psdm_observer_options options = {.rate = rate, .bandwidth = 1e5, .sigma = sigma};
     assert_int_equal(psdm_observer_init(robot, &options, memory, bytes, &o), PSDM_OK);
     for (int k = 0; k < 2; k++) {
@@ -176,7 +176,7 @@ static void test_sum_of_squares(void **unused) {
     }
     psdm_observer_sd(o, sd);
     assert_true(fabs(sd[n - 1] - n) < 1e-12 && fabs(r[n - 1] + 6 * n) < 1e-9);
-    /* the tails that belong to 6 / one and 6 sqrt(n) / together: erfc, and Abramowitz and Stegun 26.4.4 (odd) and
+    /* the tail probabilities of 6 / one and 6 sqrt(n) / together: erfc, and Abramowitz and Stegun 26.4.4 (odd) and
      * 26.4.5 (even) */
     double z = 6 / one, x = 36 * n / together / together, tail = n % 2 ? erfc(sqrt(x / 2)) : 0,
            term = (n % 2 ? sqrt(2 * x / 3.14159265358979323846) : 1) * exp(-x / 2);
@@ -214,7 +214,7 @@ static void test_flag(void **unused) {
   assert_int_equal(joint, 1);
   double before = 2 * -expm1(-0.1 * (k - 2)), then = 2 * -expm1(-0.1 * (k - 1));
   assert_true(before <= threshold[1] && then > threshold[1] && psdm_observer_statistic(b.observer) > 1);
-  /* and for 20 samples behind the last that was */
+  /* and for 20 samples after the last one above */
   push(&b, 0, 0);
   while (psdm_observer_statistic(b.observer) > 1) push(&b, 0, 0);
   while (psdm_observer_collision(b.observer, NULL)) push(&b, 0, 0), after++;
@@ -245,9 +245,9 @@ static void test_flag(void **unused) {
   bench_free(&b);
 }
 
-/* ---- doubt of a state ---- */
+/* ---- uncertainty of a state ---- */
 
-static void test_doubt_of_a_state(void **unused) {
+static void test_uncertainty_of_a_state(void **unused) {
   (void)unused;
   enum { ROWS = 3, BASE = 7, STRIDE = 9 };
   rng g = rng_start("observer, doubt");
@@ -271,7 +271,7 @@ static void test_doubt_of_a_state(void **unused) {
     assert_true(fabs(sd[i] - sqrt(square)) < 1e-12 * sqrt(square));
   }
   memset(C, 0, sizeof C);
-  C[0] = -1e-20; /* what rounding may leave of nothing */
+  C[0] = -1e-20; /* the rounding of zero */
   psdm_observer_doubt(ROWS, BASE, Y, C, STRIDE, sd);
   for (int i = 0; i < ROWS; i++) assert_true(sd[i] == 0);
 }
@@ -279,11 +279,11 @@ static void test_doubt_of_a_state(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_standard_deviations),
-      cmocka_unit_test(test_doubt_in_thresholds),
+      cmocka_unit_test(test_uncertainty_in_thresholds),
       cmocka_unit_test(test_false_alarms),
       cmocka_unit_test(test_sum_of_squares),
       cmocka_unit_test(test_flag),
-      cmocka_unit_test(test_doubt_of_a_state),
+      cmocka_unit_test(test_uncertainty_of_a_state),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

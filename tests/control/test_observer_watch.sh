@@ -1,5 +1,5 @@
-# The program of docs/observer.md, as it stands there: built, and run on the logs that the document simulates. The arm moves by forward dynamics under a sampled controller,
-# so nothing here is shared with the observer's own equations. A push of 10 N from 3.5 s to 3.8 s is all that is found, within 20 ms.
+# The program in docs/observer.md: built, and run on the logs that the document simulates. The arm moves by forward dynamics under a sampled controller,
+# so nothing here is shared with the observer's own equations. A push of 10 N from 3.5 s to 3.8 s is the only finding, within 20 ms.
 set -u
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}" "${BUILD:?the build}" "${CC:?a compiler}"
 work=$(mktemp -d)
@@ -18,8 +18,8 @@ PATH="$work/bin:$PATH" bash -euo pipefail simulate.sh > words 2>&1 || { cat word
 cat seen
 [ "$(tail -n 1 seen)" = "1 collisions" ] || failed "one collision was expected"
 awk '/collision,/ { t = $3; if (t < 3.5 || t > 3.52) exit 1; seen = 1 } END { exit !seen }' seen || failed "not within 20 ms"
-# nothing is found where nothing is, and a file that is not there is told
+# no false finding, and a missing file is reported
 ./watch arm_kinematics.yaml calibration.csv calibration.csv 5e-7 > calm || failed "watch, without a push"
 [ "$(cat calm)" = "0 collisions" ] || { cat calm; failed "a collision that was not there"; }
 ./watch arm_kinematics.yaml calibration.csv nothing.csv 5e-7 2> words && failed "watch read a log that does not exist"
-grep -q '^nothing.csv: ' words || { cat words; failed "no sentence"; }
+grep -q '^nothing.csv: ' words || { cat words; failed "no message"; }

@@ -1,5 +1,5 @@
-/* The comparison of a model with the recursions: it finds the right model right and the wrong one wrong, with and
- * without inertias, stops when it is told to, and says why it could not be made. */
+/* The comparison of a model with the recursions: it accepts the right model and rejects the wrong one, with and without
+ * inertias, stops on request, and reports why it could not be made. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void test_right_and_wrong(void **unused) {
   }
 }
 
-/* ten states tell that any one coefficient is wrong by a thousandth, for the robot's inertias or random ones */
+/* ten states show an error of a thousandth in any one coefficient, for the robot's inertias or random ones */
 static void test_every_coefficient(void **unused) {
   (void)unused;
   for (int inertias = 0; inertias < 2; inertias++) {
@@ -109,7 +109,7 @@ static bool three_times(void *user, const char *doing, double share) {
   return *calls < 3;
 }
 
-static void test_stops_when_told(void **unused) {
+static void test_stops_on_request(void **unused) {
   (void)unused;
   psdm_robot *robot = make("1", true);
   psdm_model *model = derive(robot);
@@ -125,7 +125,7 @@ static void test_stops_when_told(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* each allocation fails once: the status comes with its sentence, and nothing is kept */
+/* each allocation fails once: the status comes with its message, and nothing leaks */
 static void test_memory(void **unused) {
   (void)unused;
   for (int inertias = 0; inertias < 2; inertias++) {
@@ -152,7 +152,7 @@ static void test_memory(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_every_coefficient),
-                                     cmocka_unit_test(test_short_slides), cmocka_unit_test(test_stops_when_told),
+                                     cmocka_unit_test(test_short_slides), cmocka_unit_test(test_stops_on_request),
                                      cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

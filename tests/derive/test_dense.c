@@ -1,6 +1,6 @@
-/* The dense derivation beside the exact one: search sizes, Example 5 of Lloyd, Irani, Ahmadi (2021), the same
- * functions and coefficients on every robot, any sampler, both bases. Run as "test_dense --sampler ROBOT" it is an
- * outside sampler itself. */
+/* The dense derivation beside the exact one: search sizes, Example 5 of Lloyd, Irani, Ahmadi (2021), the same functions
+ * and coefficients on every robot, any sampler, both bases. Run as "test_dense --sampler ROBOT" the program is an
+ * external sampler. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static psdm_model *derive(const psdm_robot *robot, psdm_derive_options options, 
 
 /* ---- search ---- */
 
-/* functions in all systems, given the accelerations' functions that a derivation found */
+/* functions in all systems, given the acceleration functions that a derivation found */
 static long search_total(const psdm_robot *robot, const psdm_model *m) {
   psdmp_derive_space space;
   psdmp_derive_space_set(robot, m, &space);
@@ -70,8 +70,8 @@ static double entry_of(const psdm_model *m, long f, int joint, int parameter) {
   return 0;
 }
 
-/* Equation 54 row by row as printed. Its rows belong to these functions, in another order than equation 53's, and
- * its columns to the coefficients of g c1, qdd1 and qdd2 in torque 1, and of g s1 s2. Ours are in the order of their
+/* Equation 54 row by row as printed. Its rows belong to these functions, in another order than equation 53's, and its
+ * columns to the coefficients of g c1, qdd1 and qdd2 in torque 1, and of g s1 s2. Our columns are in the order of their
  * rows: g s1 s2 first. */
 static void expect_equation_54(const psdm_model *m) {
   static const char *const function[] = {"g c1", "g s1 s2", "g c1 c2",  "qdd1",     "c2 qdd1",
@@ -166,7 +166,7 @@ static void expect_same(const psdm_model *a, const psdm_model *b, const char *te
   }
 }
 
-/* theta is the same combination of standard parameters, as far as the smallest share that decided a rank allows */
+/* theta is the same combination of standard parameters, within the smallest share that decided a rank */
 static void expect_same_theta(const psdm_model *a, const psdm_model *b, double smallest, rng *g, const char *text) {
   double pi[11 * PSDMP_DERIVE_DENSE_JOINTS], x[11 * PSDMP_DERIVE_DENSE_JOINTS], y[11 * PSDMP_DERIVE_DENSE_JOINTS];
   for (int k = 0; k < a->standard; k++) pi[k] = rng_uniform(g, -1, 1);
@@ -184,8 +184,8 @@ static void expect_torques(const psdm_robot *robot, const psdm_model *m, const p
   if (!(residual <= 1e-11)) fail_msg("%s: torque error %.3g for\n%s", method, residual, text);
 }
 
-/* False when the dense method says itself that zero and non-zero are not far apart: a millimetre between axes, a
- * hundredth of a radian; then the counts need not agree. */
+/* False when the dense method reports that zero and non-zero are not far apart: a millimetre between axes, a hundredth
+ * of a radian; then the counts need not agree. */
 static bool expect_twins(const psdm_robot *robot, psdm_derive_options options, rng *g, const char *text) {
   bool clear = true;
   for (int basis = 0; basis < 2 && clear; basis++) {
@@ -352,12 +352,12 @@ static void test_command(void **unused) {
              {"echo tau1,tau2,tau3,tau4; echo 1,2,x,4", "x", PSDM_E_PARSE}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     expect_failure(robot, (psdm_derive_options){.sampler_command = bad[i].command}, bad[i].status, bad[i].words);
-  strcat(command, "; kill -9 $$"); /* a whole answer, but no good end */
+  strcat(command, "; kill -9 $$"); /* a complete answer, but a failing exit code */
   expect_failure(robot, (psdm_derive_options){.sampler_command = command}, PSDM_E_IO, "was killed by signal 9");
   psdm_robot_free(robot);
 }
 
-/* reads the request from standard input and answers: what an outside program would do */
+/* reads the request from standard input and answers, like an external program */
 static int be_sampler(const char *path) {
   psdm_robot *robot;
   psdm_csv *csv;
@@ -421,7 +421,7 @@ static void test_deterministic(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* every allocation fails once: an answer or an error, and nothing left behind */
+/* every allocation fails once: an answer or an error, and nothing leaks */
 static void test_allocation_failure(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");

@@ -165,7 +165,7 @@ static void test_random_robots(void **unused) {
   assert_true(derived > 200);
 }
 
-/* a 4 mm offset: rows of rounding must not pass for directions (l was 23 once) */
+/* a 4 mm offset: rows of rounding error must not count as directions (l was 23 once) */
 static void test_small_offset(void **unused) {
   (void)unused;
   psdm_robot *robot =
@@ -295,7 +295,7 @@ static void test_full_parameters(void **unused) {
     /* from the truth itself nothing moves */
     assert_int_equal(psdm_model_full(m, theta, pi, NULL, full, &error), PSDM_OK);
     assert_true(max_difference(full, pi, S) <= 1e-9 * max_absolute(pi, S));
-    /* a negative drive or inertia cannot be had */
+    /* a negative drive or inertia is impossible */
     for (int j = 0; j < l; j++) theta[j] = -fabs(theta[j]) - 1;
     assert_int_equal(psdm_model_full(m, theta, prior, NULL, full, &error), PSDM_E_SINGULAR);
     prior[0] = -1;
@@ -378,7 +378,7 @@ static void test_save_and_load(void **unused) {
       "base_parameters: []}",
       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], "
       "base_parameters: [{name: b, formula: {b: 1}}]}",
-      /* sizes that do not go together */
+      /* inconsistent sizes */
       "{name: x, n: 1, p: 1, l: 1, links: 64, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], "
       "base_parameters: [{name: a, formula: {a: 1}}]}",
       "{name: x, n: 1, p: 1, l: 2, links: 0, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 1, 1]], "
@@ -407,7 +407,7 @@ static psdm_robot *arm_with(double length, double mass, double gravity) {
   return parse_robot(text);
 }
 
-/* a model is taken for its own robot whatever the inertias are, and for no other; an old file has no fingerprint */
+/* a model matches its own robot, whatever the inertias, and no other; an old file has no fingerprint */
 static void test_match(void **unused) {
   (void)unused;
   static const struct {
@@ -434,7 +434,7 @@ static void test_match(void **unused) {
   psdm_robot_free(larger);
 }
 
-/* whoever takes a model takes it for its own robot alone, and says both fingerprints */
+/* every function that takes a model and a robot refuses another robot and prints both fingerprints */
 static void test_all_takers_match(void **unused) {
   (void)unused;
   psdm_robot *robot = arm_with(1, 1, -9.81), *other = arm_with(1.001, 1, -9.81);

@@ -1,5 +1,5 @@
-/* Edges of the derivation: refusals word by word, units of length, what assumptions leave, echelon forms whose rows
- * are nearly dependent, coupled joints against the recursions, the fingerprint of base parameters. */
+/* Edges of the derivation: exact refusals, units of length, parameters under assumptions, echelon forms whose rows are
+ * nearly dependent, coupled joints against the recursions, the fingerprint of base parameters. */
 #define _GNU_SOURCE /* setrlimit */
 #include <fcntl.h>
 #include <math.h>
@@ -22,7 +22,7 @@ static psdm_model *derive(const psdm_robot *r, const psdm_derive_options *o, psd
 
 /* ---- refusals ---- */
 
-/* the sentence, without a line: nothing of it is the file's fault */
+/* the message, without a line: the file is not at fault */
 static void expect_refusal(psdm_status status, const psdm_error *error, psdm_status expected, const char *words) {
   if (status != expected || error->status != expected || error->line || error->column ||
       strcmp(error->text, words) != 0)
@@ -81,7 +81,7 @@ static void refusals(void **state) {
       &error, PSDM_E_PARSE,
       "assumption 'Ixx3 = 0': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz "
       "Ia with a link number");
-  /* what samples and structure do not take */
+  /* refusals of samples and of structure */
   psdm_robot *loop = load_shipped("five_bar"), *hundred = chain(PSDM_BASE_PARAMETERS_JOINTS),
              *beyond = chain(PSDM_BASE_PARAMETERS_JOINTS + 1),
              *huge = parse_robot("convention: dh\njoints: [{a: 1e200}, {a: 1e200, alpha: pi/2}]\n");
@@ -129,8 +129,8 @@ static bool note_share(void *user, const char *doing, double share) {
   return true;
 }
 
-/* long before memory is full it is known that it will not do: by the ninth of 18 joints, and not for fewer of them */
-static void hopeless_at_once(void **state) {
+/* a lack of memory is known long before memory is full: by the ninth of 18 joints, and not for fewer joints */
+static void lack_of_memory_is_known_early(void **state) {
   (void)state;
   for (int joints = 8; joints <= 18; joints += 10) {
     char text[1000] = "convention: dh\njoints:\n";
@@ -149,7 +149,7 @@ static void hopeless_at_once(void **state) {
   }
 }
 
-/* ---- outside programs ---- */
+/* ---- external programs ---- */
 
 static bool stop_at_once(void *user, const char *doing, double share) {
   assert_true(doing && doing[0]);
@@ -165,10 +165,10 @@ static psdm_status no_torque(void *user, const double *q, const double *qd, cons
   return *(const psdm_status *)user;
 }
 
-/* a slide with a link that turns about it, under 8 m/s^2 along both: tau1 = (m1 + m2) (qdd1 + 8), tau2 = (ZZ2 + 4
- * mx2 + 4 m2) qdd2, by awk from the columns of the request, whose names it insists on; then whatever else a program
- * may do, word by word */
-static void outside_programs(void **state) {
+/* a slide with a link that turns about it, under 8 m/s^2 along both: tau1 = (m1 + m2) (qdd1 + 8), tau2 = (ZZ2 + 4 mx2 +
+ * 4 m2) qdd2, by awk from the columns of the request, whose names it checks; then other answers of a program, with
+ * their messages */
+static void external_programs(void **state) {
   (void)state;
   static const char right[] =
       "LC_ALL=C awk -F, 'NR == 1 { if ($0 != "
@@ -255,7 +255,7 @@ static void unit_lengths(void **state) {
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
     if (psdmp_derive_unit_length(cases[k].length) != cases[k].unit)
       fail_msg("%g: %a", cases[k].length, psdmp_derive_unit_length(cases[k].length));
-  /* the longest way over a tree, the place of its base left out: 0.5 + 0.25 by a, 3 + 0.2 by b and its link's own
+  /* the longest way through a tree, without the pose of its base: 0.5 + 0.25 by a, 3 + 0.2 by b and its link's own
    * frame */
   static const struct {
     const char *text;
@@ -273,7 +273,7 @@ static void unit_lengths(void **state) {
       {"convention: dh\njoints: [{name: a, type: prismatic, a: 0.4}, {name: b, type: prismatic, a: 0.4, couple: {a: "
        "50}}]\n",
        1},
-      /* a body with a radius of gyration of root 7: lengths below a tenth of it are no measure */
+      /* a body with a radius of gyration of root 7: lengths below a tenth of it do not count */
       {"convention: dh\njoints: [{a: 0, drive_inertia: 0}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, "
        "zz: 12}}]\n",
        2},
@@ -292,8 +292,7 @@ static void unit_lengths(void **state) {
   }
 }
 
-/* a joint's matrices have no rounding of right angles, and at any position they are the change of frame that the
- * recursions make */
+/* a joint's matrices are exact at right angles, and at any position they equal the recursions' change of frame */
 static void joint_matrices(void **state) {
   (void)state;
   psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.3, alpha: pi/2, d: 0.2}, {type: prismatic, a: 0.4, "
@@ -317,7 +316,7 @@ static void joint_matrices(void **state) {
                                sin(q + h) * cos(q + h), cos(q + h) * cos(q + h)};
       const double before[5] = {1, slides ? q - h : sin(q - h), slides ? (q - h) * (q - h) : cos(q - h),
                                 sin(q - h) * cos(q - h), cos(q - h) * cos(q - h)};
-      for (int i = 0; i < 100; i++) { /* dL is L's slope */
+      for (int i = 0; i < 100; i++) { /* dL is the derivative of L */
         double slope = 0, rise = 0;
         for (int k = 0; k < maps.count; k++)
           slope += derivative[k] * maps.dL[k][i], rise += (after[k] - before[k]) / (2 * h) * maps.L[k][i];
@@ -328,7 +327,7 @@ static void joint_matrices(void **state) {
   psdm_robot_free(r);
 }
 
-/* w_a.I w_b + m v_a.v_b + h.(v_a x w_b + v_b x w_a) for any two twists: links of robots only ask for some of it */
+/* w_a.I w_b + m v_a.v_b + h.(v_a x w_b + v_b x w_a) for any two twists: robots' links use only some of it */
 static void inertia_rows(void **state) {
   (void)state;
   rng g = rng_start("inertia rows");
@@ -377,8 +376,8 @@ static void random_states(void **state) {
   for (int k = 0; k < 3; k++) assert_true(psdmp_base_random(&seed, -1, 1) == (double)(known[k] >> 11) * 0x1p-52 - 1);
 }
 
-/* What turns and slides at once: in units of the faster of the two, out to where the slower one has moved, with
- * rates up to where the turn has one. */
+/* A joint that turns and slides at once: in units of the faster of the two, out to where the slower one has moved, with
+ * rates up to where the turn's is one. */
 static void random_states_of_followers(void **state) {
   (void)state;
   static const struct {
@@ -413,8 +412,8 @@ static void random_states_of_followers(void **state) {
 typedef struct tied {
   int count;
   const char *assume[8];
-  int left;             /* parameters of 22 that are left */
-  const char *gone[10]; /* those that are not, and what they are instead: "ZZ1 = XX1 + YY1" */
+  int left;             /* of 22 parameters, those that remain */
+  const char *gone[10]; /* those that are eliminated, and their expressions: "ZZ1 = XX1 + YY1" */
 } tied;
 
 static int parameter(const psdm_robot *r, const char *name, size_t length) {
@@ -426,7 +425,7 @@ static int parameter(const psdm_robot *r, const char *name, size_t length) {
   return -1;
 }
 
-/* B by hand: what is left is itself, what is gone the sum that its line says */
+/* B by hand: a remaining parameter is itself, an eliminated one the sum in its line */
 static void expect_left(const psdm_robot *r, const tied *t) {
   psdmp_base_arena arena = {.allocator = NULL};
   psdmp_derive_restriction res;
@@ -473,7 +472,7 @@ static void expect_left(const psdm_robot *r, const tied *t) {
       assert_true(fabs(pi[c] - sum) < 1e-14);
     }
   }
-  /* and the model that they leave is exact for such robots */
+  /* and the resulting model is exact for such robots */
   psdm_derive_info info;
   psdm_model *m = derive(r, &o, &info), *base;
   assert_true(info.residual < 1e-13);
@@ -507,7 +506,7 @@ static void assumptions(void **state) {
 
 /* ---- echelon forms ---- */
 
-/* l rows, in their order joint by joint and function by function, that have a one and nothing else, one for each
+/* l rows, in their order joint by joint and function by function, with a single entry, a one, one row for each
  * parameter */
 static void expect_echelon(const psdm_model *m) {
   long last = -1;
@@ -550,7 +549,7 @@ static void echelon_forms(void **state) {
     }
 }
 
-/* the twin by samples has the same entries where it is exact: what is rounding is left out */
+/* the sampled twin has the same exact entries: rounding is left out */
 static void echelon_twins(void **state) {
   (void)state;
   static const char *const robots[] = {"two_link", "fanuc_sr6ia"};
@@ -570,7 +569,7 @@ static void echelon_twins(void **state) {
 }
 
 /* columns of two links and their drives, some of them sums of others: as many are kept as are independent, and the
- * others are what the shares say */
+ * others follow from the shares */
 static void choice_by_links(void **state) {
   (void)state;
   enum { ROWS = 40, COLUMNS = 22 };
@@ -615,8 +614,8 @@ static void choice_by_links(void **state) {
   psdm_robot_free(r);
 }
 
-/* where samples and structure need not agree on the rank: whichever way the columns are chosen, what is handed over
- * was compared with the recursions and is right */
+/* samples and structure need not agree on the rank here: whichever columns are chosen, the result has been compared
+ * with the recursions and is right */
 static void samples_of_nearly_parallel_axes(void **state) {
   (void)state;
   for (double angle = 1e-14; angle < 1e-10; angle *= 1.5) {
@@ -658,7 +657,7 @@ static void coupled_joints(void **state) {
       "offset: 0.2}}, {name: c, a: 0.3}",
       "{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4}, {name: c, a: 0.3, alpha: 0.2, couple: {b: -1}}, {name: d, a: "
       "0.2, couple: {b: 1, a: 1}}",
-      /* slides that are swung: their squares */
+      /* slides on a turning joint: their squares */
       "{name: z, a: 0.2, alpha: pi/2}, {name: a, type: prismatic, a: 0.5, alpha: 0.4}, {name: b, type: prismatic, a: "
       "0.4, alpha: 1, couple: {a: 0.7, offset: 0.2}}",
   };
@@ -682,7 +681,7 @@ static void coupled_joints(void **state) {
   }
 }
 
-/* ---- what a model says of its robot ---- */
+/* ---- a model's fingerprint of its robot ---- */
 
 static void fingerprints(void **state) {
   (void)state;
@@ -712,8 +711,8 @@ static void fingerprints(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(refusals),
-                                     cmocka_unit_test(hopeless_at_once),
-                                     cmocka_unit_test(outside_programs),
+                                     cmocka_unit_test(lack_of_memory_is_known_early),
+                                     cmocka_unit_test(external_programs),
                                      cmocka_unit_test(unit_lengths),
                                      cmocka_unit_test(inertia_rows),
                                      cmocka_unit_test(joint_matrices),

@@ -1,5 +1,5 @@
-/* What a derivation says that it needs, before it has it, beside what it takes; and that a refusal comes early,
- * having taken little. */
+/* A derivation's estimate of its memory against what it really uses; and a refusal comes early, with little memory
+ * used. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "derive/expand_priv.h"
 #include "support.h"
 
-/* an allocator that knows the most that was taken at a time */
+/* an allocator that records the peak */
 typedef struct meter {
   size_t now, most;
 } meter;
@@ -71,19 +71,19 @@ static void the_estimate_is_near(void **state) {
     psdm_model *model;
     psdm_error error;
     assert_int_equal(psdm_model_derive(r, &little, &allocator, &model, NULL, &error), PSDM_E_LIMIT);
-    double told = number_in(error.text), refused = (double)m.most;
+    double estimated = number_in(error.text), refused = (double)m.most;
     assert_int_equal(m.now, 0);
     m.most = 0;
     assert_int_equal(psdm_model_derive(r, NULL, &allocator, &model, NULL, &error), PSDM_OK);
-    printf("kind %d, %d joints: told %.3g MB, took %.3g MB; %.3g MB when refused\n", robots[k].kind, robots[k].n,
-           1e-6 * told, 1e-6 * (double)m.most, 1e-6 * refused);
-    assert_true(told > 0.6 * (double)m.most && told < 1.6 * (double)m.most);
+    printf("kind %d, %d joints: estimated %.3g MB, used %.3g MB; %.3g MB when refused\n", robots[k].kind, robots[k].n,
+           1e-6 * estimated, 1e-6 * (double)m.most, 1e-6 * refused);
+    assert_true(estimated > 0.6 * (double)m.most && estimated < 1.6 * (double)m.most);
     psdm_model_free(model);
     psdm_robot_free(r);
   }
 }
 
-/* up to 24 joints are promised; what no machine has is refused at once */
+/* up to 24 joints are promised; more memory than any machine has is refused at once */
 static void refused_early(void **state) {
   (void)state;
   for (int kind = 0; kind < 4; kind++) {
@@ -100,7 +100,7 @@ static void refused_early(void **state) {
   }
 }
 
-/* a robot's own limit holds for all that is done with it; joints that follow others are no way around */
+/* a robot's own limit holds for every use of it; joints that follow others do not get around it */
 static void limit_of_the_robot(void **state) {
   (void)state;
   char text[2000] = "convention: dh\njoints:\n  - {name: j0, a: 0.2, alpha: pi/2}\n";
@@ -126,8 +126,7 @@ static void limit_of_the_robot(void **state) {
 
 enum { DEEP = 5 };
 
-/* a body with all its lists; S and N as they are, and as the estimate takes them to be: the larger of X and Y, and
- * half of the other */
+/* a body with all its lists; S and N exactly, and as estimated: the larger of X and Y, and half of the other */
 typedef struct full {
   psdmp_derive_level level;
   int path[DEEP];
@@ -218,20 +217,20 @@ static void fill(psdmp_derive_expansion *e, const psdm_robot *r, const uint64_t 
   }
 }
 
-typedef struct told {
+typedef struct estimated {
   double pool, rows, entries;
-} told;
+} estimated;
 
-static void count(told *t, const psdmp_derive_rows *rows, double weight, int lists, int terms) {
+static void count(estimated *t, const psdmp_derive_rows *rows, double weight, int lists, int terms) {
   t->pool += lists * weight * 8.0 * (double)(2 * rows->count + rows->entries);
   t->rows += terms * weight * (double)rows->count;
   t->entries += terms * weight * (double)rows->entries;
 }
 
-/* what the bodies from done on hold and emit: the mass matrix and N twice where two joints share it, X and Y for
+/* what the bodies from `done` on hold and emit: the mass matrix and N twice where two joints share it, X and Y for
  * nothing but S and N */
-static told rest(const psdm_robot *r, const full *all, int done) {
-  told t = {0, 0, 0};
+static estimated rest(const psdm_robot *r, const full *all, int done) {
+  estimated t = {0, 0, 0};
   for (int body = done; body < r->bodies; body++) {
     const full *k = &all[body];
     int d = k->level.depth;
@@ -256,8 +255,8 @@ static told rest(const psdm_robot *r, const full *all, int done) {
   return t;
 }
 
-/* lists that are not longer than a sample: the estimate is the twin's count to the byte, from wherever the walk
- * stands. Longer ones: near it. */
+/* lists that are not longer than a sample: the estimate is the twin's count to the byte, at every step of the walk.
+ * Longer ones: close to it. */
 static void the_estimate_is_the_twin(void **state) {
   (void)state;
   static const struct {
@@ -299,7 +298,7 @@ static void the_estimate_is_the_twin(void **state) {
       level[b] = all[b].level;
     }
     for (int done = 0; done <= r->bodies; done++) {
-      told t = rest(r, all, done);
+      estimated t = rest(r, all, done);
       double expected = 12345 + t.pool + psdmp_derive_collect_bytes(t.rows + 18, t.entries + 51, (double)weight),
              is = psdmp_derive_expand_estimate(r, digit, &before, &base.rows, level, done);
       if (!(fabs(is - expected) <= robots[k].within * expected))

@@ -1,6 +1,6 @@
-/* Every allocation of every route fails once: each piece of an arena is one of its own here (tests/CMakeLists.txt).
- * The answer is PSDM_E_MEMORY with its words, nothing is left behind, no piece is written to behind its end, and
- * what comes out in the end is right. */
+/* Every allocation of every route fails once: each piece of an arena is its own allocation here (tests/CMakeLists.txt).
+ * The answer is PSDM_E_MEMORY with its message, nothing leaks, no write goes beyond a piece, and the final answer is
+ * right. */
 #include <stdio.h>
 #include <string.h>
 
@@ -108,7 +108,7 @@ static void every_allocation_fails(void **state) {
       psdm_error error = {0};
       counting_fenced_init(&c, n);
       psdm_status status = of->run(r, of, &c.allocator, &error);
-      if (c.live != 0) fail_msg("%s: %ld pieces are left when allocation %ld fails", of->name, c.live, n);
+      if (c.live != 0) fail_msg("%s: %ld pieces leak when allocation %ld fails", of->name, c.live, n);
       if (c.calls < n) {
         assert_int_equal(status, PSDM_OK);
         break;

@@ -1,5 +1,4 @@
-/* test_derive_shortage.c: memory runs out wherever a model is derived, reduced to base parameters, written, read,
- * completed. */
+/* test_derive_shortage.c: memory runs out at every place that derives, reduces, writes, reads or completes a model. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +37,7 @@ static const char mixed[] = "convention: dh\njoints:\n  - {name: A1, d: 0.2, alp
                             "{name: A2, a: 0.3, type: prismatic}\n  - {name: A3, a: 0.1, couple: {A1: 2}}\n"
                             "assume: [Ixz1 = 0, Iyy1 = Izz1]\n";
 
-static void models_that_are_derived(void **state) {
+static void derived_models(void **state) {
   (void)state;
   static const char *const assume[] = {"Ixy1 = 0", "Ixx1 = Iyy1"};
   psdm_robot *two = load_shipped("two_link"), *odd = parse_robot(mixed), *bar = load_shipped("parallelogram");
@@ -119,7 +118,7 @@ static psdm_status try_full(const psdm_allocator *allocator, const void *what, p
   return psdm_model_full(p->model, theta, pi, allocator, pi, error);
 }
 
-static void models_that_are_used(void **state) {
+static void used_models(void **state) {
   (void)state;
   char path[2][64];
   for (int k = 0; k < 2; k++)
@@ -141,7 +140,7 @@ static void models_that_are_used(void **state) {
   psdm_robot_free(robot);
 }
 
-static void parameters_that_are_completed(void **state) {
+static void completed_parameters(void **state) {
   (void)state;
   psdm_robot *robot =
       parse_robot("convention: dh\njoints:\n  - {name: A1, alpha: pi/2}\n  - {name: A2, a: 0.3}\nlinks:\n"
@@ -155,7 +154,7 @@ static void parameters_that_are_completed(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(models_that_are_derived), cmocka_unit_test(models_that_are_used),
-                                     cmocka_unit_test(parameters_that_are_completed)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(derived_models), cmocka_unit_test(used_models),
+                                     cmocka_unit_test(completed_parameters)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_derive_trouble.c: system calls fail wherever a model is derived from the torques of an outside program, and
- * wherever models are saved and read. */
+/* test_derive_trouble.c: system calls fail at every place that derives a model from an external program's torques, and
+ * that saves or reads models. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void torques_of_a_program(void **state) {
 
 static const psdm_model *stored;
 
-/* a model that was saved is the one that is read */
+/* a saved model is read back unchanged */
 static psdm_status try_file(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_model *model = (psdm_model *)&model;
   psdm_robot *robot = parse_robot(one);

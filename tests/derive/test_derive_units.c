@@ -1,6 +1,6 @@
-/* The derivation in other units and order: lengths and gravity times a power of two change no function, no rank and
- * no figure of quality, and every number by an exact power of two; the regressor is that of the recursions column by
- * column; lists are in the order that model.h promises; figures of small robots are exact. */
+/* The derivation in other units and order: lengths and gravity times a power of two leave functions, ranks and quality
+ * figures unchanged, and scale every number by an exact power of two; the regressor is that of the recursions column by
+ * column; lists have the order of model.h; figures of small robots are exact. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,8 +57,8 @@ static int power_of(const psdm_robot *r, const psdm_model *m, long f, int k, con
   return power - (k == 0) - slides(m, first) - slides(m, second);
 }
 
-/* structure alone gives the same digits; samples, which coupled robots and assumptions need, take turns of rounding
- * that their factorisations' blocks decide */
+/* structure alone gives the same digits; samples, which coupled robots and assumptions need, round as their
+ * factorisations' blocks decide */
 static void expect_same(double x, double expected, bool samples, const char *what, long index) {
   if (!(fabs(x - expected) <= (samples ? 1e-11 * fabs(expected) : 0)))
     fail_msg("%s %ld: %.17g, %.17g was expected", what, index, x, expected);
@@ -143,7 +143,7 @@ static void other_units_dense(void **state) {
       }
       dense = derive(r, &(psdm_derive_options){.method = PSDM_METHOD_DENSE}, &info);
       assert_true(info.kept > 1e3 * info.dropped && info.rank_kept > 1e3 * info.rank_dropped);
-      assert_true(info.residual < 1e-10); /* what dense.c takes for rounding, at fast states too */
+      assert_true(info.residual < 1e-10); /* the rounding that dense.c allows, at fast states too */
       assert_true(exact->p == dense->p && exact->l == dense->l &&
                   psdm_model_entries(exact) == psdm_model_entries(dense));
       for (long f = 0; f < exact->p; f++)
@@ -207,7 +207,7 @@ static void expect_columns(const psdm_robot *r, const psdm_model *m, rng *g) {
   psdmp_base_arena_free(&arena);
 }
 
-/* what model.h says about order; a formula begins with its own parameter, and no other formula has it */
+/* the order of model.h; a formula begins with its own parameter, which no other formula has */
 static void expect_order(const psdm_model *m, bool standard_basis) {
   for (int k = 0; k < m->classes; k++)
     for (long f = m->class_start[k]; f < m->class_start[k + 1]; f++) {
@@ -267,7 +267,7 @@ static void columns_and_order(void **state) {
   }
 }
 
-/* so many joints that codes are far apart and listed, not marked: slides between two that turn */
+/* so many joints that codes are sparse and kept in a list, not as marks: slides between two revolute joints */
 static void many_codes(void **state) {
   (void)state;
   enum { JOINTS = 13 };
@@ -316,7 +316,7 @@ static void small_robots(void **state) {
     psdm_model_free(m);
     psdm_robot_free(r);
   }
-  /* a slide's drive is a mass of its own, and the last link's inertia is about the joint */
+  /* a slide's drive adds its own mass, and the last link's inertia is about the joint */
   psdm_robot *r = parse_robot("convention: dh\ngravity: [0, 0, -8]\njoints: [{type: prismatic, a: 4, drive_inertia: "
                               "unknown}, {a: 2, drive_inertia: unknown}]\n");
   psdm_derive_info info;
@@ -372,7 +372,7 @@ static void progress_and_options(void **state) {
   psdm_model_free(m);
   m = derive(r, NULL, &info);
   assert_true(info.residual >= 0 && info.residual < 1e-13);
-  /* as much memory as it takes is enough, and not a byte less than its pool */
+  /* the memory it needs is enough, and one byte less than its pool is not */
   psdm_model *other;
   psdm_error error;
   assert_int_equal(psdm_model_derive(r, &(psdm_derive_options){.memory = info.bytes - 1}, NULL, &other, NULL, &error),
@@ -387,7 +387,7 @@ static void progress_and_options(void **state) {
   psdm_robot_free(r);
 }
 
-/* a tolerance regroups what nearly aligned axes add, and the answer says how far it is off */
+/* a tolerance regroups the extra parameters of nearly aligned axes, and the answer states its error */
 static void rank_tolerance(void **state) {
   (void)state;
   const psdm_robot_options keep = {.no_snap = true};

@@ -1,6 +1,6 @@
 /* Robots whose axes are nearly aligned, whose numbers are rounded, and whose lengths are tiny or huge: derived
- * functions, base parameters by structure, by samples and in echelon form, all against the recursions, with shares
- * that stay small. */
+ * functions, base parameters by structure, by samples and in echelon form, all against the recursions, with small
+ * shares. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static double rounded(double x, int digits) {
   return strtod(text, NULL);
 }
 
-/* an arm of right angles that are all a little off, short offsets among its lengths */
+/* an arm whose right angles are all slightly off, with some short offsets */
 static psdm_robot *make(rng *g, const kind *k) {
   static const double right[] = {0, 1.5707963267948966, -1.5707963267948966, 3.1415926535897931};
   static char text[8000];
@@ -94,7 +94,7 @@ static void study(const kind *k, int robots) {
       fail_msg("%s, robot %d: %s", k->name, i, error.text);
     base = fmax(base, info.residual);
     psdm_model_free(m);
-    /* samples see less than the structure: what they cannot tell is refused, never wrong */
+    /* samples know less than the structure: what they cannot decide is refused, never wrong */
     status = psdm_base_parameters_solve(r, &(psdm_base_parameters_options){.no_scaling = true}, NULL, &p, &error);
     if (status && status != PSDM_E_ACCURACY) fail_msg("%s, robot %d, by samples: %s", k->name, i, error.text);
     refused += status == PSDM_E_ACCURACY;
@@ -147,8 +147,8 @@ static void coupled(void **state) {
   study(&(kind){.name = "coupled, off by 1e-5", .angle = 1e-5, .scale = 1, .coupled = true}, 10);
 }
 
-/* joints that follow others, almost parallel axes among them, and offsets that are no measure of the robot: base
- * parameters were off by 1e-10 to 0.7 */
+/* joints that follow others, some axes almost parallel, and offsets far below the robot's size: base parameters were
+ * off by 1e-10 to 0.7 */
 static void followers(void **state) {
   (void)state;
   static const char *const joints[] = {
@@ -182,7 +182,7 @@ static void followers(void **state) {
   }
 }
 
-/* a reflected mass is no inertia: l was 3, and the torques 2.2 % off */
+/* a reflected mass is not an inertia: l was 3, and the torques 2.2 % off */
 static void gantry_of_short_offsets(void **state) {
   (void)state;
   psdm_robot *r = parse_robot("convention: dh\njoints:\n"
@@ -203,7 +203,7 @@ static void gantry_of_short_offsets(void **state) {
   psdm_robot_free(r);
 }
 
-/* 18 joints in a plane: 5^18 bits were asked for; and what is too large is refused with its number */
+/* 18 joints in a plane: 5^18 bits would be needed; a too large request is refused with its size */
 static void many_joints(void **state) {
   (void)state;
   char text[2000] = "convention: dh\njoints:\n";

@@ -1,5 +1,5 @@
-/* test_model_nodes.c: model files with each node in turn missing, of another kind or absurd: refused with a line and
- * a clean sentence, or a model that can be evaluated. */
+/* test_model_nodes.c: model files with each node in turn missing, of the wrong type or absurd: refused with a line and
+ * a clean message, or a model that can be evaluated. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +34,8 @@ static void visit(void *user, const char *text, nodes_change change, const char 
     double *number = calloc((size_t)(3 * n + n + l) + psdm_model_scratch(model), sizeof *number);
     assert_non_null(number);
     t->accepted++;
-    bool told = strstr(where, "].value") != NULL; /* for those who read the file: the loader takes the formulas */
-    if (change == NODES_KIND && !told) print_error("%s of another kind is accepted\n", where), t->wrong++;
+    bool informative = strstr(where, "].value") != NULL; /* for human readers: the loader uses the formulas */
+    if (change == NODES_KIND && !informative) print_error("%s of another kind is accepted\n", where), t->wrong++;
     psdm_model_inverse(model, number, number, number, number, number + 4 * n + l, number + 3 * n + l);
     free(number);
     psdm_model_free(model);
@@ -63,7 +63,7 @@ static void every_node(void **state) {
   assert_true(t.refused > 100);
 }
 
-/* one text of a model of two joints in place of another: exponents are of q, sin q, cos q, qd, qdd */
+/* one text of a two-joint model replaced by another: exponents are of q, sin q, cos q, qd, qdd */
 static void odd_functions(void **state) {
   (void)state;
   static const struct {

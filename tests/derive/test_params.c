@@ -75,7 +75,7 @@ static const char *const eliminated[] = {"XX1", "XY1", "XZ1", "YY1", "YZ1", "mx1
 static const char *const regrouped[] = {"Ia1", "YY2", "Ia2", "YY3", "mz3", "m3",  "YY4", "mz4",
                                         "m4",  "YY5", "mz5", "m5",  "YY6", "mz6", "m6"};
 
-/* Table III, XB1 in the table's order, and Table V in our spelling: R3 is d3, D3 is a3, and so on */
+/* Table III, XB1 in the table's order, and Table V in our notation: R3 is d3, D3 is a3, and so on */
 static const struct base {
   const char *name;
   double value;
@@ -223,10 +223,10 @@ static void gautier_by_numbers(void **state) {
         row_of_params(p, j, row);
         check_table_rows(r, j, row, 1e-9);
       }
-      /* V2 N: zero for the parameters that nothing is regrouped with */
+      /* V2 N: zero for parameters without regrouping */
       for (int i = 0; i < 55; i++)
         assert_int_equal(fabs(p->V2N[i]) < 1e-10, psdm_base_parameters_fate(p, p->column[i]) == PSDM_FATE_UNCHANGED);
-      /* what the diagonals are: descending, and R's zeros where a parameter goes */
+      /* the diagonals: descending, and zeros of R where a parameter is eliminated */
       for (int i = 1; i < 55; i++)
         assert_true(fabs(p->T[i]) <= fabs(p->T[i - 1]) * (1 + 1e-9) && p->sigma[i] <= p->sigma[i - 1]);
       for (int i = 0; i < 55; i++)
@@ -284,7 +284,7 @@ static void minimal_norm(void **state) {
   psdm_robot_free(r);
 }
 
-/* ---- robots with couplings: the rank of their restricted regressors, counted here ---- */
+/* ---- robots with couplings: the rank of their restricted regressors ---- */
 
 static int rank_of_regressor(const psdm_robot *r, rng *g) {
   int S = psdm_robot_parameter_count(r), n = psdm_robot_n(r), samples = 3 * S / n + 5, rows = samples * n;
@@ -308,7 +308,7 @@ static int rank_of_regressor(const psdm_robot *r, rng *g) {
   return rank;
 }
 
-/* every model and solver finds the same as the structure: which, how, and the values */
+/* every model and solver agrees with the structure: which parameters, how, and their values */
 static void check_agreement(const psdm_robot *r, const psdm_model *m, bool no_scaling, double tolerance) {
   int l = psdm_model_l(m), S = psdm_model_standard_count(m);
   double *pi = calloc((size_t)S, sizeof *pi), *exact = calloc((size_t)l + 1, sizeof *exact),
@@ -317,7 +317,7 @@ static void check_agreement(const psdm_robot *r, const psdm_model *m, bool no_sc
   for (int k = 0; k < S; k++)
     if (!isfinite(pi[k])) pi[k] = 0.1 * (k % 7) - 0.2;
   psdm_model_theta(m, pi, exact);
-  /* nearly parallel axes: coefficients of millions, and beside them it is not clear which ones are zero */
+  /* nearly parallel axes: coefficients of millions, so that zeros are not clear-cut */
   double largest = 0;
   for (int j = 0; j < l; j++) {
     row_of_model(m, j, theta);
@@ -356,7 +356,7 @@ static void shipped_robots_agree(void **state) {
   }
 }
 
-/* loops that no couple can say: sampled only, and every way of sampling agrees */
+/* loops that `coupled` cannot express: sampled only, and every way of sampling agrees */
 static void closed_loops(void **state) {
   (void)state;
   rng g = rng_start("closed_loops");
@@ -429,7 +429,7 @@ static void random_robots(void **state) {
         .n_min = 1, .n_max = 6, .coupled = i % 3 == 0, .trees = i % 2, .prismatic = i % 4 != 0, .drives = true};
     psdm_robot *r = parse_robot(random_robot_text(&g, &o, text, sizeof text));
     psdm_model *m = derive(r);
-    check_agreement(r, m, i % 5, 1e-7); /* scaling takes its time */
+    check_agreement(r, m, i % 5, 1e-7); /* scaling takes long */
     psdm_model_free(m);
     psdm_robot_free(r);
   }
@@ -475,7 +475,7 @@ static void hostile(void **state) {
   for (int i = 0; i < 101; i++) at += sprintf(at, "  - {a: 0.1}\n");
   refused(text, PSDM_E_LIMIT);
   free(text);
-  /* one joint that nothing acts on but gravity along its axis: a single parameter */
+  /* one joint with gravity along its axis: a single parameter */
   psdm_robot *r = parse_robot("convention: dh\njoints:\n  - {type: revolute}\n");
   for (int model = 0; model < 3; model++) {
     p = solve(r, model, PSDM_SOLVER_SVD);
@@ -486,16 +486,16 @@ static void hostile(void **state) {
   }
   const psdm_base_parameters_options nonsense = {.sampling = (psdm_sampling)7};
   assert_int_equal(psdm_base_parameters_solve(r, &nonsense, NULL, &p, &error), PSDM_E_ARGUMENT);
-  const char *const nobody[] = {"Ixx9 = 0"};
-  assert_int_equal(psdm_base_parameters_solve(r, &(psdm_base_parameters_options){.assume_count = 1, .assume = nobody},
-                                              NULL, &p, &error),
+  const char *const no_such_link[] = {"Ixx9 = 0"};
+  assert_int_equal(psdm_base_parameters_solve(
+                       r, &(psdm_base_parameters_options){.assume_count = 1, .assume = no_such_link}, NULL, &p, &error),
                    PSDM_E_PARSE);
   psdm_base_parameters_free(NULL);
   psdm_symbolic_free(NULL);
   psdm_robot_free(r);
 }
 
-/* assumptions: the sampled models restrict as the derivation does */
+/* assumptions: the sampled models restrict like the derivation */
 static void assumptions(void **state) {
   (void)state;
   static const char *const assume[] = {"Ixx3 = Iyy3", "rz4 = 0", "Ixz2 = 0", "m5 = 0"};
@@ -519,8 +519,8 @@ static void assumptions(void **state) {
   psdm_robot_free(r);
 }
 
-/* the n-th allocation fails, for every n (steps are skipped once they are many): an answer each time, and nothing is
- * lost */
+/* the n-th allocation fails, for every n (some are skipped when there are many): a clean answer each time, and nothing
+ * leaks */
 static void memory_runs_out(void **state) {
   (void)state;
   static const char *const rename[] = {"a1=L1"};

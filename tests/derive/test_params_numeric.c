@@ -1,5 +1,5 @@
-/* Base parameters from samples: the matrix of samples beside a plain twin of it, entry by entry, and what the
- * factorisations say of that matrix: diagonals, singular vectors, shares, tolerances and gaps by their definitions. */
+/* Base parameters from samples: the matrix of samples against a plain twin, entry by entry, and the results of its
+ * factorisations: diagonals, singular vectors, shares, tolerances and gaps by their definitions. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static psdm_status energies(const twin *t, const double *q, const double *qd, do
   return status;
 }
 
-/* torques, torques at rest or a difference of energies at the state that x in [-1, 1] stands for, lengths in units
- * of the reach */
+/* torques, torques at rest or a difference of energies at the state encoded by x in [-1, 1], lengths in units of the
+ * reach */
 static psdm_status rows_at(const twin *t, const double *x, double *rows) {
   static const double size[3][4] = {{3.14159, 3, 5, 0}, {3.14159, 5, 0, 0}, {3.14159, 3, 3.14159, 3}};
   static const int rate[3][4] = {{0, 1, 2, 0}, {0, 2, 0, 0}, {0, 1, 0, 1}};
@@ -94,7 +94,7 @@ static double badness(const twin *t, const double *rows, double usual) {
   return low > 0 ? log(high / low) + 0.3 * fabs(log(high / usual)) : INFINITY;
 }
 
-/* random steps that help, larger after one that did */
+/* random steps that improve, larger after a success */
 static void improve(const twin *t, uint64_t *seed, double usual, double *x, double *rows) {
   int tries = t->n <= 8 ? 200 : 100000 / (t->n * t->n * t->n), count = t->vectors * t->n;
   double best = badness(t, rows, usual), step = 0.3, other[4 * JOINTS], made[JOINTS * STANDARD];
@@ -116,7 +116,7 @@ static void improve(const twin *t, uint64_t *seed, double usual, double *x, doub
   }
 }
 
-/* twice as many rows as columns and a little more; draws, what is there at all, then the improvements */
+/* slightly more than twice as many rows as columns; draws, nonzero rows, then the improvements */
 static void sample(twin *t, bool scaling) {
   uint64_t seed = 5;
   double largest = 0, usual = 0;
@@ -145,7 +145,7 @@ static int find(const psdm_robot *r, const char *name) {
   return -1;
 }
 
-/* in a link XX XY XZ YY YZ ZZ mx my mz m Ia; columns that no row has are left out */
+/* in a link XX XY XZ YY YZ ZZ mx my mz m Ia; columns without rows are left out */
 static int columns_of(const twin *t, int *column) {
   static const char *const kinds[] = {"XX", "XY", "XZ", "YY", "YZ", "ZZ", "mx", "my", "mz", "m", "Ia"};
   int count = 0;
@@ -166,10 +166,10 @@ static void expect(double x, double expected, double tolerance, const char *what
   if (!(fabs(x - expected) <= tolerance)) fail_msg("%s %ld: %.17g, %.17g was expected", what, index, x, expected);
 }
 
-/* ---- what is said of a matrix ---- */
+/* ---- properties of a matrix ---- */
 
-/* Gram-Schmidt over the columns in their order, or the longest that is left first; lengths of what is left.
- * Directions that are nothing are not taken out. */
+/* Gram-Schmidt over the columns in their order, or the longest remainder first; lengths of the remainders. Zero
+ * directions are not removed. */
 static void lengths_left(const psdmp_derive_samples *w, bool pivots, double nothing, double *left) {
   int r = w->rows, c = w->columns;
   double *A = malloc(sizeof *A * (size_t)(r * c));
@@ -231,8 +231,8 @@ static void expect_diagonals(const psdm_base_parameters *p, const psdmp_derive_s
   }
 }
 
-/* |W v| = sigma, W v orthogonal to the others and of all of W; V2 N has the length of N and no part in V1, and no
- * column of W has a part in it */
+/* |W v| = sigma, W v orthogonal to the others and of all of W; V2 N has the length of N and is orthogonal to V1 and to
+ * every column of W */
 static void expect_vectors(const psdm_base_parameters *p, const psdmp_derive_samples *w) {
   int c = p->columns, r = w->rows, b = p->rank;
   double squares = 0, all = 0, random = 0, length = 0;
@@ -262,7 +262,7 @@ static void expect_vectors(const psdm_base_parameters *p, const psdmp_derive_sam
   }
 }
 
-/* every column that goes is its shares of those that stay; fates, sums and the least norm follow */
+/* every eliminated column is the combination of kept ones given by its shares; fates, sums and the least norm follow */
 static void expect_shares(const psdm_base_parameters *p, const psdmp_derive_samples *w) {
   int c = p->columns, r = w->rows, b = p->rank, e = c - b, at[2] = {0, 0}, in[STANDARD] = {0}, kept[STANDARD] = {0},
       own[STANDARD] = {0};
@@ -322,7 +322,7 @@ static const struct subject {
   const char *robot; /* NULL: the five-bar linkage */
   int assume_count;
   const char *assume[3];
-  bool scaled[3]; /* kinds whose improvements are followed too */
+  bool scaled[3]; /* kinds whose improvements are checked too */
 } subjects[] = {
     {"gravity: [1, 2, -9]\njoints: [{a: 3, alpha: 0.4, drive_inertia: 0.2}, {type: prismatic, a: 2, alpha: pi/2, "
      "drive_inertia: 0.3}, {a: 2, d: 1}]",

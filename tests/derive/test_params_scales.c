@@ -1,6 +1,6 @@
-/* Base parameters where motions and lengths are far apart in size: slides that turn what they carry by radians per
- * metre, on robots of a micrometre; masses far away beside short arms. At slow and fast motion, short slides and
- * long ones, they have the recursion's torques, or are refused. */
+/* Base parameters where motions and lengths are far apart in size: slides that turn their load by radians per metre, on
+ * robots of a micrometre; far masses with short arms. At slow and fast motion, short slides and long ones, they have
+ * the recursion's torques, or are refused. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { MOST_JOINTS = 6, STANDARD = 11 * MOST_JOINTS };
 
-/* the largest error over the largest torque, at states of that rate whose slides (bits of sliding) are that long */
+/* the largest error over the largest torque, at states of that rate, with slides (bits of sliding) of that length */
 static double off_by(const psdm_robot *r, unsigned sliding, const int *kept, const double *theta, int l, double rate,
                      double slide, uint64_t seed) {
   int n = psdm_robot_n(r), S = psdm_robot_parameter_count(r);
@@ -34,7 +34,7 @@ static double off_by(const psdm_robot *r, unsigned sliding, const int *kept, con
   return worst / largest;
 }
 
-/* The turn's rate tells z3 at first order (z3 m3 qd^2 along the last slide), the mass matrix at second order only:
+/* The turn's rate shows z3 at first order (z3 m3 qd^2 along the last slide), the mass matrix only at second order:
  * 1e-13 of its largest entry. */
 static const char large[] =
     "gravity: [9.81, 0, 0]\nconvention: dh\njoints:\n  - {name: j1, theta: 2.9, alpha: -1.5707963267948966}\n  - "
@@ -84,9 +84,9 @@ static void slides_that_turn(void **state) {
   }
 }
 
-/* A heavy far link makes the samples' unit of length 230 m, a slide's weight at that arm hides what the short ones
- * need: gravity must not hide it at any rate. */
-static void weights_hide_nothing(void **state) {
+/* A heavy far link makes the samples' unit of length 230 m, and a slide's weight at that arm is far above the torques
+ * of the short ones: gravity must not hide them at any rate. */
+static void weights_do_not_hide_short_slides(void **state) {
   (void)state;
   psdm_robot *robot =
       parse_robot("convention: dh\njoints:\n  - {name: j1, alpha: 1}\n  - {name: j2, theta: 1, a: 8e-5, d: 0.002, "
@@ -128,6 +128,7 @@ static void weights_hide_nothing(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(slides_that_turn), cmocka_unit_test(weights_hide_nothing)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(slides_that_turn),
+                                     cmocka_unit_test(weights_do_not_hide_short_slides)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

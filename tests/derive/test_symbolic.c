@@ -1,5 +1,5 @@
 /* test_symbolic.c: formulas in the link lengths: against derivations at other lengths, word by word where they are
- * short enough to be checked by hand, what is no polynomial in numbers, names, and what is refused. */
+ * short enough to check by hand, with numbers where they are not polynomials, names, and refusals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static void random_robots(void **state) {
   (void)state;
   static char text[40000];
   rng g = rng_start("random_robots");
-#if defined(__SANITIZE_ADDRESS__) /* which looks for other things than numbers, and takes its time */
+#if defined(__SANITIZE_ADDRESS__) /* which looks for other things and takes long */
   enum { ROBOTS = 30 };
 #else
   enum { ROBOTS = 100 };
@@ -99,12 +99,13 @@ static void random_robots(void **state) {
   }
 }
 
-/* files that take their lengths as numbers: written twice, with other ones */
-static const struct templet {
+/* templates of files with lengths as numbers: each is written twice, with different ones */
+static const struct template {
   int count;
   const char *names; /* blank-separated, in the order of the numbers */
   const char *text;
-} templets[] = {
+}
+templates[] = {
     {4, "a3 d3 a4 d4",
      "convention: modified-dh\njoints:\n  - {drive_inertia: unknown}\n  - {alpha: -pi/2, drive_inertia: unknown}\n"
      "  - {a: %.17g, d: %.17g}\n  - {alpha: -pi/2, a: %.17g, d: %.17g}\n  - {alpha: pi/2}\n  - {alpha: -pi/2}\n"},
@@ -128,7 +129,7 @@ static const struct templet {
      "  - {name: q3, parent: q2, a: %.17g, couple: {q1: 1, q2: -1}}\n"
      "  - {name: q4, parent: q1, a: %.17g, couple: {q2: 1, q1: -1, offset: -pi}}\n"}};
 
-static psdm_robot *from_templet(const struct templet *t, const double *x) {
+static psdm_robot *from_template(const struct template *t, const double *x) {
   char text[2000];
   switch (t->count) {
 #if defined(__GNUC__)
@@ -147,8 +148,8 @@ static psdm_robot *from_templet(const struct templet *t, const double *x) {
   return parse_robot(text);
 }
 
-/* where the name stands in the templet's list */
-static int place_of(const struct templet *t, const char *name) {
+/* the name's place in the template's list */
+static int place_of(const struct template *t, const char *name) {
   int at = 0;
   for (const char *p = t->names; *p; at++) {
     size_t length = strcspn(p, " ");
@@ -162,11 +163,11 @@ static int place_of(const struct templet *t, const char *name) {
 static void formulas_at_fresh_lengths(void **state) {
   (void)state;
   rng g = rng_start("formulas_at_fresh_lengths");
-  for (int i = 0; i < COUNT(templets); i++) {
-    const struct templet *t = &templets[i];
+  for (int i = 0; i < COUNT(templates); i++) {
+    const struct template *t = &templates[i];
     double x[8], lengths[8];
     for (int k = 0; k < t->count; k++) x[k] = rng_uniform(&g, 0.1, 0.7);
-    subject s = begin(from_templet(t, x), 0, NULL);
+    subject s = begin(from_template(t, x), 0, NULL);
     assert_true(psdm_symbolic_error(s.symbolic) <= 1e-10);
     for (int k = 0; k < psdm_symbolic_lengths(s.symbolic); k++) {
       const char *name = psdm_symbolic_length(s.symbolic, k, &lengths[k]);
@@ -177,17 +178,17 @@ static void formulas_at_fresh_lengths(void **state) {
       for (int k = 0; k < t->count; k++) x[k] = rng_uniform(&g, -0.9, 0.9);
       for (int k = 0; k < psdm_symbolic_lengths(s.symbolic); k++)
         lengths[k] = x[place_of(t, psdm_symbolic_length(s.symbolic, k, NULL))];
-      psdm_robot *robot = from_templet(t, x);
+      psdm_robot *robot = from_template(t, x);
       psdm_model *there;
       assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &there, NULL, NULL), PSDM_OK);
       assert_int_equal(psdm_model_l(there), psdm_model_l(s.model));
       for (int j = 0; j < psdm_model_l(s.model); j++) {
         if (!psdm_symbolic_holds(s.symbolic, j))
-          fail_msg("templet %d: %s holds at some lengths only", i,
+          fail_msg("template %d: %s holds at some lengths only", i,
                    psdm_symbolic_text(s.symbolic, j, PSDM_FORMULA_TEXT));
         double worst = difference(&s, j, lengths, there);
         if (!(worst < 1e-9))
-          fail_msg("templet %d: %s at fresh lengths: %g", i, psdm_symbolic_text(s.symbolic, j, PSDM_FORMULA_TEXT),
+          fail_msg("template %d: %s at fresh lengths: %g", i, psdm_symbolic_text(s.symbolic, j, PSDM_FORMULA_TEXT),
                    worst);
       }
       psdm_model_free(there);
@@ -224,7 +225,7 @@ static void formulas_as_texts(void **state) {
   }
 }
 
-/* every formula of small robots, in both styles; "#" before those that are in numbers */
+/* every formula of small robots, in both styles; "#" marks those in numbers */
 static const struct whole {
   const char *robot, *lengths, *text, *latex;
   int assume_count;
@@ -246,8 +247,8 @@ static const struct whole {
      "a_{5}^{2}\\,m_{5}\n\\mathit{mx}_{4} + a_{5}\\,m_{5}\n\\mathit{my}_{4}\n\\mathit{mx}_{5}\n\\mathit{my}_{5}\n",
      0,
      {0}},
-    /* a slide between two offsets that cancel: the third axis falls on the first, which no other lengths do; 0.04 -
-     * 0.01 of m4 */
+    /* a slide between two offsets that cancel: the third axis falls on the first, which happens at no other lengths;
+     * 0.04 - 0.01 of m4 */
     {"convention: dh\njoints:\n  - {a: 0.3}\n  - {type: prismatic, a: -0.3}\n  - {a: 0.2, alpha: pi/2}\n  - {a: 0.1}\n",
      "a1 0.3 a2 -0.3 a4 0.1 ",
      "ZZ1 + ZZ2 + 2*a1*mx1 + (2*a1 + 2*a2)*mx2 + a1^2*m1\nm2 + m3 + m4\n#YY3 + 0.04*m3 + 0.4*mx3 + 0.03*m4 + YY4\nXX4 "
@@ -256,7 +257,7 @@ static const struct whole {
      NULL,
      0,
      {0}},
-    /* half angles; a length of 1e-15 is none, one of 1e-10 is */
+    /* half angles; 1e-15 does not count as a length, 1e-10 does */
     {"convention: dh\njoints:\n  - {a: 0.5, drive_inertia: unknown}\n  - {type: prismatic, d: 0.25, a: 1e-15, alpha: "
      "pi/4, drive_inertia: unknown}\n  - {a: 0.125, d: 1e-10}\n",
      "a1 0.5 a3 0.125 d3 1e-10 ",
@@ -275,7 +276,7 @@ static const struct whole {
      NULL,
      3,
      {"Ixx3 = Iyy3", "rx1 = 0", "m2 = m3"}},
-    /* sines and cosines of 30 degrees and 0.7: numbers that are neither whole nor half */
+    /* sines and cosines of 30 degrees and 0.7: numbers that are neither integers nor halves */
     {"convention: modified-dh\njoints:\n  - {}\n  - {a: 0.3, alpha: 30 deg, drive_inertia: unknown}\n  - {a: 0.2, d: "
      "0.1, alpha: 0.7}\n",
      "a2 0.3 a3 0.2 d3 0.1 ",
@@ -338,7 +339,7 @@ static void whole_robots(void **state) {
   }
 }
 
-/* what is asked for beyond the ends */
+/* requests out of range */
 static void beyond_the_ends(void **state) {
   (void)state;
   subject s = begin(load_shipped("two_link"), 0, NULL);
@@ -361,7 +362,7 @@ static void beyond_the_ends(void **state) {
   end(&s);
 }
 
-/* other names: up to 30 characters, of lengths that the robot has whether a formula uses them or not */
+/* other names: up to 30 characters, for every length of the robot, whether a formula uses it or not */
 static void names(void **state) {
   (void)state;
   static const char *const rename[] = {"a3=D3", "d3=R_3", "a4=abcdefghijklmnopqrstuvwxyz1234", "d4=d4", "d1=unused"},
@@ -412,10 +413,10 @@ static void refusals(void **state) {
   s = (psdm_symbolic *)&s;
   assert_int_equal(psdm_symbolic_derive(most, two.model, NULL, NULL, &s, &error), PSDM_E_ROBOT);
   assert_null(s);
-  const char *const nobody[] = {"Ixx9 = 0"};
+  const char *const no_such_link[] = {"Ixx9 = 0"};
   assert_int_equal(
-      psdm_symbolic_derive(two.robot, two.model, &(psdm_symbolic_options){.assume_count = 1, .assume = nobody}, NULL,
-                           &s, &error),
+      psdm_symbolic_derive(two.robot, two.model, &(psdm_symbolic_options){.assume_count = 1, .assume = no_such_link},
+                           NULL, &s, &error),
       PSDM_E_PARSE);
   assert_null(s);
   psdm_symbolic_free(NULL);

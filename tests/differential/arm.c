@@ -26,7 +26,7 @@ double arm_round(double x, int digits) {
 /* what a draw may contain; chances are one in so many, 0: never */
 typedef struct taste {
   int least, most; /* joints */
-  /* general: lengths and angles of no special value */
+  /* general: lengths and angles without special values */
   int sliding, fixed, branching, coupled, drives, massless, general;
   bool misaligned; /* zeros and right angles are off by 1e-12 .. 1e-2 */
   bool odd_gravity;
@@ -120,7 +120,7 @@ static void draw(rng *g, const taste *t, arm *a) {
   for (int j = 0; j < a->joints; j++) joint(g, t, a, j);
   if (a->layout == ARM_URDF) return;
   for (int i = 0; i < 6 && coin(g); i++) a->base[i] = i < 3 ? length(g, t) : angle(g, t);
-  /* a tool is carried by the last link of the file, which must move something */
+  /* the last link of the file carries the tool, and must move */
   a->has_tool = one_of(g, 3);
   if (a->has_tool) a->tool = body(g, false);
 }
@@ -156,7 +156,7 @@ static void round_decimals(void *user, double *x) {
   *x = strtod(text, NULL);
 }
 
-/* printed as "%.5g" or "%.5f" would; an axis or a mass that vanishes is none */
+/* rounded like "%.5g" or "%.5f"; an axis or a mass that rounds to zero is dropped */
 static void round_all(rng *g, arm *a) {
   int digits = rng_int(g, 3, 15);
   arm before = *a;
@@ -281,7 +281,7 @@ static void draw_scaled(rng *g, arm *a) {
   scale_body(&a->tool, length_scale, mass_scale);
 }
 
-/* every link its own size and weight */
+/* every link with its own size and weight */
 static void draw_mixed(rng *g, arm *a) {
   draw(g, &(taste){.least = 2, .most = 6, .sliding = 4, .drives = 4, .general = 4}, a);
   for (int j = 0; j < a->joints; j++) scale_joint(&a->joint[j], magnitude(g, -3, 3), magnitude(g, -3, 3));
@@ -340,7 +340,7 @@ static ld snapped(const arm *a, double x) {
   const ld fifteen = 3.14159265358979323846264338328L / 12;
   ld nearest = roundl(x / fifteen) * fifteen;
   double off = fabs(x - (double)nearest);
-  return off <= (a->snap ? 1e-4 : 4e-16 * fabs(x)) ? nearest : x; /* a multiple in double stands for itself */
+  return off <= (a->snap ? 1e-4 : 4e-16 * fabs(x)) ? nearest : x; /* a multiple in double is exact */
 }
 
 static pose origin_of(const arm *a, const double o[6]) {

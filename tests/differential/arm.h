@@ -1,5 +1,5 @@
-/* arm.h: random robots as the numbers of their files, so that a file can be written, shrunk, and handed to the
- * oracle without the library. */
+/* arm.h: random robots as the numbers of their files, so that a file can be written, shrunk, and given to the oracle
+ * without the library. */
 #ifndef ARM_H
 #define ARM_H
 
@@ -14,7 +14,7 @@ typedef struct arm_body {
 
 typedef struct arm_joint {
   psdm_joint_type type;
-  bool continuous;  /* URDF: what its file says */
+  bool continuous;  /* URDF: as in its file */
   int parent;       /* a joint before this one, -1: the base */
   double origin[6]; /* xyz, rpy */
   double row[4];    /* theta d a alpha; DH and modified DH */
@@ -27,7 +27,7 @@ typedef struct arm_joint {
 
 typedef struct arm {
   arm_layout layout;
-  bool snap; /* the library's default: angles within 1e-4 rad of a multiple of 15 degrees are those */
+  bool snap; /* the library's default: angles within 1e-4 rad of a multiple of 15 degrees are snapped */
   double gravity[3], base[6];
   int joints;
   bool has_tool;
@@ -46,11 +46,11 @@ extern const arm_kind arm_kinds[]; /* NULL-terminated */
 
 double arm_round(double x, int digits);
 
-/* Every number that a joint, a body or the base has. */
+/* Every number of a joint, a body or the base. */
 typedef void arm_number(void *user, double *x);
 void arm_each_number(arm *a, arm_number *f, void *user);
 
-/* The file. Returns buf. URDF has no gravity: comes as an option. */
+/* The file. Returns buf. URDF has no gravity: it is an option. */
 char *arm_text(const arm *a, char *buf, size_t size);
 psdm_status arm_read(const arm *a, const char *text, psdm_robot **robot, psdm_error *error);
 

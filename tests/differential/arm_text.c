@@ -1,5 +1,4 @@
-/* arm_text.c: a random robot as the file that a user would have: YAML with rows, or URDF; numbers as short as they
- * can be. */
+/* arm_text.c: a random robot as a user's file: YAML with rows, or URDF; numbers as short as they can be. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * generated code, copies and files, each against an oracle in long double, with a tolerance from the robot's own
  * condition. A robot that fails is shrunk and written to a file.
  *
- *   differential --seed 1 --seconds 60 --jobs 2 --out found          smallest robots that fail in the folder found
- *   differential --robot 0x1234 --kinds exported --routes code       one robot again
- *   differential --file arm.yaml --routes derive,params              a file; what the library read counts as right
+ *   differential --seed 1 --seconds 60 --jobs 2 --out found          smallest failing robots in the folder found
+ *   differential --robot 0x1234 --kinds exported --routes code       repeats one robot
+ *   differential --file arm.yaml --routes derive,params              a file; the library's reading counts as right
  *
  * Exit status: 0 all agree, 1 some do not, 2 usage or system. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, mkdtemp */
@@ -64,7 +64,7 @@ typedef struct failure {
   char text[240], path[300];
 } failure;
 
-/* one per process, in shared memory: what a crash leaves is still readable */
+/* one per process, in shared memory: readable after a crash */
 typedef struct tally {
   long robots;
   int kind, route; /* under way */
@@ -84,11 +84,11 @@ static uint64_t mixed(uint64_t a, uint64_t b) {
 
 static const char *route_name(int r) { return r == ROUTES ? "read" : routes[r].name; }
 
-/* ---- what is promised ---- */
+/* ---- promises ---- */
 
-/* Robots whose lengths or angles are far apart in size: what is derived from them keeps the library's promise,
- * PSDM_MODEL_ACCURACY of the largest torque, and not more; generated code keeps CODE_ACCURACY. All else is judged by
- * its rounding. */
+/* Robots whose lengths or angles differ greatly in size: derived models keep the library's promise, PSDM_MODEL_ACCURACY
+ * of the largest torque, and not more; generated code keeps CODE_ACCURACY. Everything else is judged by its
+ * rounding. */
 static const char far_apart[] = "misaligned,exported,rounded,snapped,scaled,mixed,wild";
 static const char derived[] = "derive,echelon,dense,saved,params,numeric";
 static const char generated[] = "code,code-searched,expanded,auto,compiled";
@@ -109,8 +109,8 @@ typedef struct trial {
   subject subject;
   const options *o;
   const arm_kind *kind;
-  int route;   /* what is shrunk, */
-  failing how; /* and how it must fail */
+  int route;   /* the robot to shrink, */
+  failing how; /* and the failure to keep */
 } trial;
 
 static int moving_joints(const oracle *o) {
@@ -119,8 +119,8 @@ static int moving_joints(const oracle *o) {
   return count;
 }
 
-/* share of the largest torque that a route may be off by, whatever the scale of the joint's own; a file may hold any
- * kind of robot (kind NULL) */
+/* allowed error of a route as a share of the largest torque, whatever the joint's own scale; a file may hold any kind
+ * of robot (kind NULL) */
 static double promise_of(int r, bool far) {
   /* theta comes from base parameters */
   if (strcmp(route_name(r), "code-theta") == 0) return far ? PSDM_MODEL_ACCURACY : CODE_ACCURACY;
@@ -173,7 +173,7 @@ static void describe(const verdict *v, const char *why, char *text, size_t size)
   else snprintf(text, size, "%s: error / tolerance %.3g, error / largest torque %.2g", v->worst, v->ratio, v->relative);
 }
 
-/* the file, with the words that bring it back */
+/* the file, with the arguments that reproduce it */
 static void write_found(trial *t, failure *f, const arm *a, uint64_t seed) {
   bool urdf = a->layout == ARM_URDF;
   const char *extension = urdf ? "urdf" : "yaml", *hash = urdf ? "" : "#";
@@ -183,7 +183,7 @@ static void write_found(trial *t, failure *f, const arm *a, uint64_t seed) {
   if (!file) return;
   fprintf(file, "%s %s, %s\n", urdf ? "<!--" : "#", arm_kinds[f->kind].name, route_name(f->route));
   fprintf(file, "%s %s\n", hash, f->text);
-  fprintf(file, "%s as it was drawn: robot 0x%llx of kind %s, route %s\n", hash, (unsigned long long)f->seed,
+  fprintf(file, "%s as drawn: robot 0x%llx of kind %s, route %s\n", hash, (unsigned long long)f->seed,
           arm_kinds[f->kind].name, route_name(f->route));
   fprintf(file, "%s states of seed 0x%llx; gravity %.17g %.17g %.17g; angles %s\n", hash, (unsigned long long)seed,
           a->gravity[0], a->gravity[1], a->gravity[2], a->snap ? "snapped" : "as written");
@@ -210,7 +210,7 @@ static void record_failure(trial *t, tally *sum, int kind, int r, uint64_t seed,
   sum->failures++;
 }
 
-/* a sentence without its numbers and names */
+/* a message without its numbers and names */
 static void count_refusal(tally *sum, int r, const char *text) {
   char plain[120];
   size_t at = 0;
@@ -247,7 +247,7 @@ static void all_routes(trial *t, tally *sum, int kind, uint64_t seed, const arm 
     c->ratio = fmax(c->ratio, v.status ? 0 : v.ratio), c->relative = fmax(c->relative, v.relative);
     if (failure_of(&v) == HOLDS) continue;
     record_failure(t, sum, kind, r, seed, a, &v, NULL);
-    if (a) { /* shrinking took the subject */
+    if (a) { /* shrinking freed the subject */
       psdm_error error;
       if (c->failed > t->o->keep || !t->o->out) continue;
       if (!open_arm(t, a, seed, &error)) return;
@@ -285,7 +285,7 @@ static int pick_kind(const options *o, uint64_t seed) {
     if (o->kind[k] && which-- == 0) return k;
 }
 
-/* of this process and of the compilers that it ran */
+/* of this process and its compilers */
 static double processor_seconds(void) {
   struct rusage used;
   getrusage(RUSAGE_CHILDREN, &used);

@@ -1,4 +1,4 @@
-/* judge.c: a robot with its states, what the oracle says of them, and whether a route agrees. */
+/* judge.c: a robot with its states, the oracle's values for them, and whether a route agrees. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,13 +8,13 @@
 
 /* ---- subjects ---- */
 
-/* the length that positions of sliding joints have */
+/* the scale of sliding joints' positions */
 static double slide(const oracle *o) {
   double span = oracle_reach(o, NULL) / (o->bodies ? o->bodies : 1);
   return span > 0 ? span : 1;
 }
 
-/* the robot's size: its reach, or its bodies' where they are larger. A force counts as the torque that it is there. */
+/* the robot's size: its reach, or its bodies' where they are larger. A force counts as its torque at that distance. */
 static double size_of(const oracle *o) {
   double most = oracle_reach(o, NULL);
   for (int b = 0; b < o->bodies; b++) {
@@ -26,7 +26,7 @@ static double size_of(const oracle *o) {
 
 static void draw_state(subject *s, int k) {
   state *x = &s->at[k];
-  bool turns[MOST] = {false}; /* turns something, whatever slides with it */
+  bool turns[MOST] = {false}; /* turns something, even if it also slides */
   double unit = slide(&s->o);
   for (int b = 0; b < s->o.bodies; b++)
     for (int i = 0; i < s->n; i++) turns[i] |= s->o.body[b].type == PSDM_REVOLUTE && s->o.body[b].G[i] != 0;
@@ -50,7 +50,7 @@ static bool open_states(subject *s) {
   s->n = s->o.n;
   if (psdm_work_new(s->robot, NULL, &s->work) || psdm_linear_new(s->robot, NULL, &s->linear)) return false;
   s->angles = 1, s->torque = 0;
-  /* the largest torque is that of many states: the two that are judged may happen to need little */
+  /* the largest torque is that of many states: the two judged ones may happen to need little */
   rng judged = s->g;
   for (int k = 0; k < STATES * 8; k++) draw_state(s, 0);
   s->g = judged;
@@ -133,7 +133,7 @@ const state *with_linear(subject *s, int k) {
 bool singular(subject *s, int k) {
   const state *x = with_mass(s, k);
   double rounding = ROUNDING * (s->o.bodies + 4) * s->angles * DBL_EPSILON;
-  for (int i = 0; i < s->n; i++) /* what is left where masses meet their axis */
+  for (int i = 0; i < s->n; i++) /* the remainder where masses meet their axis */
     if (!(x->M[i * s->n + i] > rounding * x->M_size[i * s->n + i])) return true;
   return !(x->condition * rounding < 1);
 }
@@ -147,7 +147,7 @@ void refuse(verdict *v, psdm_status status, const char *text, bool excused) {
 
 bool stated(const char *text) {
   static const char *const reasons[] = {
-      /* in sines and cosines: none for factors that are not whole, sliders that follow turns */
+      /* in sines and cosines: none for non-integer factors and sliders that follow turns */
       "closed form",
       "the dense method is for", /* few independent joints */
       "too nearly dependent for an echelon form",
@@ -156,7 +156,7 @@ bool stated(const char *text) {
       "cannot be factorised",
       "code is generated for at most",
       "other base parameters for other gravity",
-      "differs from the recursion", /* checked before it is handed over, and found wrong */
+      "differs from the recursion", /* checked before it is returned, and found wrong */
       "reproduce the torques of the recursion only to",
       "gives no finite numbers",
       "less accurate than",
@@ -216,7 +216,7 @@ static void judge_torque(subject *s, verdict *v, int k, psdm_code_function f, co
   agree(s, v, f == PSDM_CODE_GRAVITY ? "gravity" : "bias", s->n, out, want, scale);
 }
 
-/* what a promise of M's entries, as a share of the largest, makes of M x: M's condition is the robot's own */
+/* the error of M x for a promised error of M's entries, as a share of the largest: M's condition is the robot's own */
 static double promised_product(const subject *s, const verdict *v, const state *x, const double *column, int stride) {
   double most = 0, sum = 0;
   for (int i = 0; i < s->n * s->n; i++) most = fmax(most, fabs((double)x->M[i]));
@@ -224,7 +224,7 @@ static double promised_product(const subject *s, const verdict *v, const state *
   return v->promise * most * sum;
 }
 
-/* M is handed over with entries that may be off by E, as agree allows; M + E can be singular only where the largest
+/* M is returned with entries that may be off by E, as agree allows; M + E can be singular only where the largest
  * eigenvalue of |M^-1| E is at least one. Collatz's lower bound of it, so that no sound M is called singular. */
 bool singular_within(subject *s, const verdict *v, int k) {
   const state *x = with_mass(s, k);
@@ -275,8 +275,8 @@ static void judge_forward(subject *s, verdict *v, int k, const double *qdd) {
   agree(s, v, "qdd", s->n, back, tau, scale);
 }
 
-/* M X + B, which should vanish; B NULL: minus the unit matrix. An entry of M^-1 that is zero is no larger than its
- * diagonals allow. */
+/* M X + B, which should vanish; B NULL: minus the unit matrix. A zero entry of M^-1 has the scale that its diagonals
+ * allow. */
 static void judge_solved(subject *s, verdict *v, int k, const char *what, const double *X, const ld *B,
                          const double *B_size) {
   const state *x = with_mass(s, k);
@@ -292,8 +292,8 @@ static void judge_solved(subject *s, verdict *v, int k, const char *what, const 
     }
   if (singular(s, k)) return;
   for (int i = 0; i < n * n; i++) size[i] = fabs(X[i]);
-  /* about a common point the inverse is multiplied out: its errors meet the terms of B, which X may be far smaller
-   * than */
+  /* about a common point the inverse is multiplied out: its errors scale with the terms of B, which may be far larger
+   * than X */
   for (int i = 0; i < n && B && s->o.common; i++)
     for (int j = 0; j < n; j++)
       for (int m = 0; m < n; m++) size[i * n + j] += (double)fabsl(x->Minv[i * n + m]) * B_size[m * n + j];
@@ -317,7 +317,7 @@ static void judge_solved(subject *s, verdict *v, int k, const char *what, const 
   agree(s, v, what, n * n, left, zero, scale);
 }
 
-/* what an error of the accelerations, eps |M^-1| size, makes of dtau/dq: turned mass matrices times it */
+/* the effect of an error of the accelerations, eps |M^-1| size, on dtau/dq: rotated mass matrices times it */
 static void size_at_solution(subject *s, int k, double *size) {
   const state *x = with_linear(s, k);
   int n = s->n;

@@ -191,7 +191,7 @@ void oracle_mass(const oracle *o, const ld *q, ld *M) {
   }
 }
 
-/* what is bolted to the base has no part in potential energy */
+/* bodies bolted to the base do not count in the potential energy */
 static bool moves(const oracle *o, int k) {
   while (k >= 0 && o->body[k].type == PSDM_FIXED) k = o->body[k].parent;
   return k >= 0;
@@ -323,7 +323,7 @@ ld oracle_invert(int n, const ld *M, ld *Minv) {
   return norm[0] * norm[1];
 }
 
-/* ---- scales: norms in the place of vectors ---- */
+/* ---- scales: norms in place of vectors ---- */
 
 typedef struct sizes {
   double x, xd, xdd, w, dw, a, v, f, n;
@@ -438,8 +438,7 @@ double oracle_distance(const oracle *o, const double *q) {
 }
 
 /* Scales are convex polynomials with positive coefficients in rates and lengths, so a difference quotient bounds the
- * derivative. By an angle, a derivative is as large as what is differentiated: a turn of all that lies behind the
- * joint. */
+ * derivative. A derivative by an angle is as large as its function: the angle turns everything after the joint. */
 void scale_linearize(const oracle *o, const double *q, const double *qd, const double *qdd, double *by_q,
                      double *by_qd) {
   int n = o->n;
@@ -464,7 +463,7 @@ void scale_linearize(const oracle *o, const double *q, const double *qd, const d
   }
 }
 
-/* ---- from a robot that was read ---- */
+/* ---- from a robot read by the library ---- */
 
 bool oracle_of_robot(const psdm_robot *robot, oracle *o) {
   int links = psdm_robot_links(robot), n = psdm_robot_n(robot);

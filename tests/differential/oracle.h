@@ -1,10 +1,10 @@
-/* oracle.h: the dynamics in long double, straight from the file's numbers, and how large the terms are that cancel in
+/* oracle.h: the dynamics in long double, straight from the file's numbers, and the size of the terms that cancel in
  * them.
  *
- * Newton-Euler in base axes over standard parameters. It shares no code with the library. Beside every value stands
- * its scale: the same recursion over norms, where nothing cancels. A change of every number of the file by one unit
- * in its last place moves a value by a few eps times its scale, so scale / |value| is its condition number, and a
- * sound algorithm in double errs by no more than a few eps times the scale per joint. */
+ * Newton-Euler in base axes over standard parameters. It shares no code with the library. Every value has a scale: the
+ * same recursion over norms, where nothing cancels. A change of every number of the file by one unit in its last place
+ * moves a value by a few eps times its scale, so scale / |value| is its condition number, and a sound algorithm in
+ * double errs by no more than a few eps times the scale per joint. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
@@ -27,20 +27,20 @@ typedef struct oracle_body {
   ld pi[10];          /* standard parameters about this frame's origin */
   ld drive;
   ld G[MOST], c;    /* position = G q + c */
-  double length[2]; /* all lengths before the joint's motion, and behind it */
+  double length[2]; /* all lengths before the joint's motion, and after it */
 } oracle_body;
 
 typedef struct oracle {
   int bodies, n;
   bool common; /* scales are those of an algorithm with one point of reference for all bodies, on any of them */
-  double base; /* how far away the whole robot stands: no algorithm may lose by that */
-  bool frames; /* body j's frame is the frame of the link behind joint j */
+  double base; /* the distance of the whole robot: no algorithm may lose accuracy by it */
+  bool frames; /* body j's frame is the frame of the link after joint j */
   ld gravity[3];
   oracle_body body[MOST];
 } oracle;
 
-/* The same from the canonical tree of a robot that was read: what the library made of the file counts as right.
- * False: more than MOST joints, or loops. */
+/* The same from the canonical tree of a robot: the library's reading of the file counts as right. False: more than MOST
+ * joints, or loops. */
 bool oracle_of_robot(const psdm_robot *robot, oracle *o);
 
 pose pose_product(const pose *a, const pose *b);
@@ -61,9 +61,9 @@ void oracle_frame(const oracle *o, const ld *q, int body, pose *frame);
 void oracle_jacobian(const oracle *o, const ld *q, int body, ld *J); /* (6 x n) */
 
 /* dtau/dq, dtau/dqd (n x n) by central differences of order six: the torques are products of sines of degree two and
- * polynomials, which they differentiate to 16 digits. reach: a length, for the steps of sliding joints. */
+ * polynomials, differentiated to 16 digits. reach: a length, for the steps of sliding joints. */
 void oracle_linearize(const oracle *o, const ld *q, const ld *qd, const ld *qdd, ld reach, ld *by_q, ld *by_qd);
-/* what these differences lose by joint j, in eps of double per unit of scale */
+/* the error of these differences by joint j, in eps of double per unit of scale */
 double oracle_noise(const oracle *o, int j, double reach);
 void oracle_kinetic_gradient(const oracle *o, const ld *q, const ld *qd, ld reach, ld *dT_dq);
 
@@ -72,7 +72,7 @@ void oracle_kinetic_gradient(const oracle *o, const ld *q, const ld *qd, ld reac
 /* longest way from a first joint; q NULL: sliding joints at zero */
 double oracle_reach(const oracle *o, const double *q);
 double oracle_distance(const oracle *o, const double *q); /* longest way from the base's origin */
-/* What the rounding of the largest angle of a turning joint, in eps, makes of everything behind it; at least one. */
+/* The effect of the rounding of the largest angle of a turning joint on everything after it, in eps; at least one. */
 double scale_angles(const oracle *o, const double *q);
 void scale_inverse(const oracle *o, int with, const double *q, const double *qd, const double *qdd, double *tau);
 void scale_mass(const oracle *o, const double *q, double *M);

@@ -7,17 +7,16 @@
 
 #include "arm.h"
 
-/* A sound algorithm does some ten roundings per joint that are as large as the scale, in and out, and these add up
- * as their root: an error above ROUNDING (joints + 4) eps scale is a failure. */
+/* A sound algorithm does some ten roundings per joint, in and out, each as large as the scale, and they add up like a
+ * square root: an error above ROUNDING (joints + 4) eps scale is a failure. */
 enum { ROUNDING = 4 };
 
 /* Some routes state that they lose more: a factor on the tolerance.
  * FORWARD  three recursions and a division.
  * CODE     frames whose numbers are this much larger are chosen where they save operations (GROWTH of
  *          codegen/recursive.c).
- * EXACT    what is below 1e-13 in units of the reach counts as rounding (derive/base_recursion.c, expand.c).
- * DENSE    the same with 1e-10, of samples (derive/dense.c).
- * SAMPLED  the same with 1e-9 (derive/base_numeric.c). */
+ * EXACT    values below 1e-13 in units of the reach count as rounding (derive/base_recursion.c, expand.c). DENSE    the
+ * same with 1e-10, of samples (derive/dense.c). SAMPLED  the same with 1e-9 (derive/base_numeric.c). */
 #define LOSS_PLAIN 1.0
 #define LOSS_FORWARD 4.0
 #define LOSS_CODE 10.0
@@ -28,14 +27,14 @@ enum { ROUNDING = 4 };
 enum { STATES = 2 };
 
 typedef struct state {
-  /* q, qd, qdd are floats, too; tau: what the oracle says, rounded */
+  /* q, qd, qdd are floats, too; tau: the oracle's, rounded */
   double q[MOST], qd[MOST], qdd[MOST], tau[MOST];
   ld lq[MOST], lqd[MOST], lqdd[MOST], ltau[MOST];
   double size[MOST]; /* scale of tau */
 
   bool has_mass;
   ld M[MOST * MOST], Minv[MOST * MOST], condition; /* of M, its diagonal scaled to one */
-  /* |M| |M^-1|: what solving makes of an error of the right-hand side */
+  /* |M| |M^-1|: the factor of solving on an error of the right-hand side */
   double M_size[MOST * MOST], amplified[MOST * MOST];
 
   bool has_linear;
@@ -46,7 +45,7 @@ typedef struct state {
 typedef struct subject {
   const arm *arm; /* NULL: the robot came from a file */
   const char *text;
-  /* scales with a common point of reference for every route: links of very different sizes hang on each other */
+  /* scales with a common point of reference for every route: links of very different sizes are connected */
   bool common;
   oracle o;
   psdm_robot *robot;
@@ -55,12 +54,12 @@ typedef struct subject {
   int n;
   double angles;      /* scale_angles of the states */
   double torque;      /* the largest of many states */
-  rng g;              /* for what a route chooses */
-  const char *folder; /* for files that come and go */
+  rng g;              /* for a route's choices */
+  const char *folder; /* for temporary files */
   state at[STATES];
 } subject;
 
-/* What came of a route. */
+/* The outcome of a route. */
 typedef struct verdict {
   bool skipped;       /* not for this robot */
   psdm_status status; /* a refusal */
@@ -72,13 +71,13 @@ typedef struct verdict {
   double loss, eps;   /* tolerance: loss * ROUNDING * (joints + 4) * angles * eps * scale, */
   bool at_run_time;   /* theta is an argument: where M is singular, NAN says so */
   double promise;     /* and this much of the largest value, or of the largest torque of many states; */
-  double of_base;     /* this much where base parameters are multiplied */
+  double of_base;     /* this much if base parameters are multiplied */
 } verdict;
 
 typedef struct route {
   const char *name;
   int joints; /* at most so many moving joints, 0: any */
-  int every;  /* one robot in so many goes this way */
+  int every;  /* one robot in this many takes this route */
   double loss;
   bool common; /* its algorithm has one point of reference for all bodies */
   void (*run)(subject *s, verdict *v);
@@ -109,14 +108,14 @@ void judge(subject *s, verdict *v, int k, psdm_code_function f, const double *co
 /* Records a refusal; excused when the status is one that the route may answer with for this robot. */
 void refuse(verdict *v, psdm_status status, const char *text, bool excused);
 
-/* Refusals that are right whatever the robot: sentences about what does not exist, or is not handed over because it
+/* Refusals that are right for any robot: messages about results that do not exist, or are not returned because they
  * would be wrong. */
 bool stated(const char *text);
 
 /* Whether forward dynamics may be refused at state k: M is singular to working precision. */
 bool singular(subject *s, int k);
 
-/* The same of a mass matrix that is as accurate as the verdict asks, and not more. */
+/* The same for a mass matrix that is only as accurate as the verdict requires. */
 bool singular_within(subject *s, const verdict *v, int k);
 
 typedef enum failing { HOLDS, WRONG, NOT_FINITE, REFUSED } failing;

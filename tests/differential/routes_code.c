@@ -12,7 +12,7 @@
 
 enum { SOLVING = 1 << PSDM_CODE_FORWARD | 1 << PSDM_CODE_LINEARIZE_FORWARD | 1 << PSDM_CODE_INVERSE_MASS };
 
-/* a function that has no answer is not generated */
+/* a function without an answer is not generated */
 static bool does_not_exist(subject *s, const psdm_code_options *o, const psdm_error *error) {
   /* a mass matrix that is singular at every state has no inverse */
   bool never = true;
@@ -26,8 +26,8 @@ static psdm_compiled *generated(subject *s, verdict *v, const psdm_code_options 
   psdm_error error;
   psdm_status status = psdm_code_build(s->robot, o, NULL, &code, &error);
   if (!status) {
-    /* the closed form where it is insisted on: as good as the model that it writes out, and a note says when that is
-     * less than code promises */
+    /* the closed form on request: as good as the model that it expands, and a note says when that is below the promise
+     * of generated code */
     if (o->method == PSDM_CODE_EXPANDED && psdm_code_note(code, 0)) v->promise = fmax(v->promise, v->of_base);
     status = psdm_compile(code, how, NULL, &compiled, &error);
     psdm_code_free(code);
@@ -108,7 +108,8 @@ static void judge_code(subject *s, verdict *v, const psdm_compiled *c, const psd
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
     for (int k = 0; k < STATES; k++) {
       if (!(o->functions >> f & 1)) continue;
-      if (psdm_compiled_arguments(c, (psdm_code_function)f) < 0) { /* left out: right only for what does not exist */
+      /* omitted: right only for functions that do not exist */
+      if (psdm_compiled_arguments(c, (psdm_code_function)f) < 0) {
         if (!(1 << f & SOLVING) || !singular(s, k)) refuse(v, PSDM_E_SINGULAR, "a function is left out", false);
         continue;
       }
@@ -170,7 +171,7 @@ void route_code_float(subject *s, verdict *v) {
   generate_and_judge(s, v, o);
 }
 
-/* through the compiler: the functions that everybody asks for */
+/* through the compiler: the usual functions */
 void route_compiled(subject *s, verdict *v) {
   const psdm_compile_options native = {.native = true, .cache = "", .flags = "-O1"};
   const unsigned functions = 1 << PSDM_CODE_INVERSE | 1 << PSDM_CODE_MASS | 1 << PSDM_CODE_REGRESSOR;

@@ -1,5 +1,5 @@
 /* routes_rigid.c: the recursions against the oracle, and a robot against its copies: clone, batch, and the files
- * written of it. */
+ * written from it. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

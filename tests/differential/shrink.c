@@ -1,4 +1,4 @@
-/* shrink.c: one change at a time, kept where the robot still fails, until no change is. */
+/* shrink.c: one change at a time, kept if the robot still fails, until none is kept. */
 #include "shrink.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ typedef struct shrinking {
   bool smaller; /* something was kept in this round */
 } shrinking;
 
-/* other joints mean other states: a few more chances where their number changed */
+/* fewer joints mean different states: a few more tries if their number changed */
 static bool keep(shrinking *s, const arm *candidate) {
   int chances = candidate->joints == s->a->joints ? 1 : 6;
   if (psdmp_base_clock() > s->end || memcmp(candidate, s->a, sizeof *candidate) == 0) return false;
@@ -28,7 +28,7 @@ static bool keep(shrinking *s, const arm *candidate) {
   return false;
 }
 
-/* what it carries goes to its parent; who follows it follows no longer */
+/* its load goes to its parent; joints that follow it no longer do */
 static void without_joint(arm *a, int j) {
   for (int k = j + 1; k < a->joints; k++) {
     arm_joint *b = &a->joint[k];
@@ -84,7 +84,7 @@ static void find(void *user, double *x) {
   if (f->index-- == 0) f->number = x;
 }
 
-/* index of a number, its value; false behind the last */
+/* index of a number, its value; false after the last */
 static bool set_number(arm *a, int index, double value, bool set, double *old) {
   finder f = {index, NULL};
   arm_each_number(a, find, &f);

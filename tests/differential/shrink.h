@@ -7,7 +7,7 @@
 /* Whether a robot still fails; seed: of its states and choices. */
 typedef bool still_fails(void *user, const arm *a, uint64_t seed);
 
-/* Makes a smaller while it fails: fewer joints, fewer features, zeros and ones, fewer digits. Stops after so many
+/* Makes a smaller while it fails: fewer joints, fewer features, zeros and ones, fewer digits. Stops after this many
  * seconds. */
 void shrink(arm *a, uint64_t *seed, still_fails *fails, void *user, double seconds);
 

@@ -1,4 +1,4 @@
-# The site is built, every link in it leads somewhere, headings that links name exist, and nothing is fetched from elsewhere.
+# The site is built, every link in it works, headings that links name exist, and nothing is fetched from other hosts.
 set -u
 : "${SOURCE:?the source tree}"
 command -v pandoc > /dev/null || { echo "SKIPPED: pandoc is not installed (packages/all.txt): the site was not built"; exit 77; }
@@ -35,9 +35,9 @@ def fail(text):
 links = 0
 for name, page in pages.items():
     if page.scripts: fail(f"{name}: has a script")
-    if page.words < 150: fail(f"{name}: hardly any text")
+    if page.words < 150: fail(f"{name}: too little text")
     for load in page.loads:
-        if "://" in load or not os.path.exists(os.path.join(folder, load)): fail(f"{name}: loads {load}, which is not there")
+        if "://" in load or not os.path.exists(os.path.join(folder, load)): fail(f"{name}: loads {load}, which is missing")
     for link in page.links:
         if "://" in link: continue
         links += 1

@@ -8,7 +8,7 @@ mkdir "$work/bin"
 ln -s "$PSDM" "$work/bin/psdm"
 export PATH="$work/bin:$PATH"
 blocks=0 failures=0
-# the commands' own tests run under sanitizers, too, which take three times as long: the first two pages are enough there
+# the commands' own tests run under sanitizers too, which are three times slower: there the first two pages are enough
 set -- "$SOURCE"/README.md "$SOURCE"/docs/tutorial-robot.md
 [ -n "${SANITIZE:-}" ] || set -- "$SOURCE"/README.md "$SOURCE"/docs/*.md
 for file in "$@"; do

@@ -1,4 +1,4 @@
-# Every example of examples/simulate_*.sh and examples/calibrate*.sh runs and shows what it claims; each checks itself and says so by its exit code.
+# Every example of examples/simulate_*.sh and examples/calibrate*.sh runs and shows what it claims; each checks itself, and its exit code tells.
 set -u
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}"
 work=$(mktemp -d)

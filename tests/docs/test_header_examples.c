@@ -1,5 +1,5 @@
 /* test_header_examples.c: the examples in the headers' comments compile, run and do what they say. header_examples.awk
- * has taken them out; a new one needs a function here that sets its stage. */
+ * extracts them; a new one needs a function here with its setup. */
 #define _XOPEN_SOURCE 700 /* chdir, mkdtemp */
 #include "psdm/psdm.h"
 #include <math.h>
@@ -197,7 +197,7 @@ static void example_results(const psdm_robot *robot) {
   psdm_model_free(model);
 }
 
-/* of the files that other examples have written */
+/* from the files of other examples */
 static void example_report(const psdm_robot *robot) {
   FILE *rows = fopen("rows.csv", "w");
   (void)robot;

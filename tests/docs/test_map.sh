@@ -43,7 +43,7 @@ for page in ("docs/architecture.md", "CONTRIBUTING.md"):
         path = os.path.join(source, row[0])
         if os.path.isfile(path) and not re.search(rf"^[a-z].*\b{row[1]}\(", open(path, encoding="utf-8").read(), re.M):
             fail(f"{page}: {row[1]}() is not defined in {row[0]}")
-if min(paths, functions, makes) < 5: fail("hardly any names were found in the pages")
+if min(paths, functions, makes) < 5: fail("too few names were found in the pages")
 print(f"{words} words in README.md, {paths} paths, {functions} functions, {makes} make targets, {wrong} wrong")
 sys.exit(wrong > 0)
 PY

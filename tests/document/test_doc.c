@@ -1,4 +1,4 @@
-/* test_doc.c: YAML that is malformed, hostile, long or deep is refused with its place, and soon. */
+/* test_doc.c: YAML that is malformed, hostile, long or deep is refused with its position, and quickly. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static double allowance(void) {
   return allowed = 2 * (factor > 1 ? factor : 1);
 }
 
-/* what a text came to; the sentence is "" when it was read */
+/* the outcome of a text; the message is "" when it was read */
 typedef struct outcome {
   psdm_status status;
   int line, column;
@@ -59,7 +59,7 @@ static outcome parse(const char *text, size_t length) {
   return o;
 }
 
-/* ---- what is read ---- */
+/* ---- accepted text ---- */
 
 static const psdmp_document_node *child(const psdmp_document_node *node, int index) {
   const psdmp_document_node *at = node->child;
@@ -123,7 +123,7 @@ static void plain_texts_are_read(void **state) {
   }
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void refusals_say_where(void **state) {
   (void)state;
@@ -134,7 +134,7 @@ static void refusals_say_where(void **state) {
     psdm_status status;
     const char *sentence;
   } cases[] = {
-      /* nothing there */
+      /* empty text */
       {TEXT(""), PSDM_E_PARSE, "doc.yaml:1:1: the file is empty"},
       {TEXT("\n\n# only a comment\n"), PSDM_E_PARSE, "doc.yaml:1:1: the file is empty"},
       {TEXT("\xEF\xBB\xBF"), PSDM_E_PARSE, "doc.yaml:1:1: the file is empty"},
@@ -197,7 +197,7 @@ static void refusals_say_where(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* ---- what would cost much ---- */
+/* ---- expensive texts ---- */
 
 /* count copies of piece, then tail; free it */
 static char *repeated(const char *piece, size_t count, const char *tail, size_t *length) {
@@ -240,14 +240,14 @@ static void billion_laughs(void **state) {
   }
   outcome o = parse(text, strlen(text));
   assert_string_equal(o.sentence, "doc.yaml:1:5: anchors (&name) are not supported; write the value out");
-  /* the same without a definition in sight */
+  /* the same without a definition */
   o = parse("a: [*b, *b, *b]\n", 16);
   assert_string_equal(o.sentence, "doc.yaml:1:5: aliases (*name) are not supported; write the value out");
 }
 
 static void many_values(void **state) {
   (void)state;
-  /* stream, document and list take three of the events, their ends three more */
+  /* stream, document and list use three of the events, their ends three more */
   expect("- 1\n", PSDMP_DOCUMENT_DOC_NODES - 6, "", PSDM_OK, "");
   expect("- 1\n", PSDMP_DOCUMENT_DOC_NODES - 2, "", PSDM_E_LIMIT, "doc.yaml:524286:3: more than 524288 values");
   expect("- {}\n", PSDMP_DOCUMENT_DOC_NODES, "", PSDM_E_LIMIT, NULL);
@@ -296,7 +296,7 @@ static void files_are_read_whole(void **state) {
   assert_int_equal(psdmp_document_file_read(".", 80000, &arena, &text, &length, &error), PSDM_E_IO);
   assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence),
                       ".: is a directory; a robot file was expected");
-  /* a file without end */
+  /* an endless file */
   assert_int_equal(psdmp_document_file_read("/dev/zero", 1 << 20, &arena, &text, &length, &error), PSDM_E_LIMIT);
   assert_int_equal(psdmp_document_file_read("/dev/null", 1 << 20, &arena, &text, &length, &error), PSDM_OK);
   assert_int_equal(length, 0);

@@ -54,7 +54,7 @@ static void end(bench *b) {
   psdm_robot_free(b->robot);
 }
 
-/* F = M_p pdd + c_p + g_p of what joint torques J^T F + N tau_0 do */
+/* F = M_p pdd + c_p + g_p of the motion under joint torques J^T F + N tau_0 */
 static double motion_error(bench *b, rng *g) {
   double F[MOST], tau0[MOST], tau[MOST] = {0}, qdd[MOST], pdd[MOST], size = 0, worst = 0;
   for (int i = 0; i < b->m; i++) F[i] = rng_uniform(g, -20, 20);
@@ -175,7 +175,7 @@ static void flange(void **state) {
   psdm_cartesian out = {.M = M, .N = N};
   assert_int_equal(psdm_task_link(robot, work, q, qd, 5, 63, twelve, J, rate), PSDM_OK);
   assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 6, J, rate, 0, scratch, &out), PSDM_OK);
-  assert_true(max_absolute(N, 36) < 1e-9); /* nothing is left over */
+  assert_true(max_absolute(N, 36) < 1e-9); /* no remainder */
   /* three of the rows are rows of the six */
   double three[18], three_rate[18];
   assert_int_equal(psdm_task_link(robot, work, q, qd, 5, 1 | 4 | 32, twelve, three, three_rate), PSDM_OK);
@@ -194,11 +194,11 @@ static void flange(void **state) {
                                        scratch, &out),
                      PSDM_E_ARGUMENT);
   assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 0, J, rate, 0, scratch, &out), PSDM_E_ARGUMENT);
-  /* J alone, and nothing but the eigenvalues */
+  /* J alone, and only the eigenvalues */
   double alone[36];
   assert_int_equal(psdm_task_link(robot, work, q, qd, 5, 63, twelve, alone, NULL), PSDM_OK);
   assert_memory_equal(alone, J, sizeof J);
-  /* there is no such joint */
+  /* a missing joint */
   assert_int_equal(psdm_task_link(robot, work, q, qd, 6, 63, twelve, alone, rate), PSDM_E_ARGUMENT);
   psdm_cartesian sizes = {0};
   assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 6, J, rate, 0.1, scratch, &sizes), PSDM_OK);

@@ -1,4 +1,4 @@
-/* Names, sizes and options of the evaluation table, against the functions it stands for. */
+/* Names, sizes and options of the evaluation table, against its functions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void test_names(void **unused) {
     assert_true(psdm_eval_outputs(robot, f, NULL) > 0);
   }
   assert_false(psdm_function_find("invers", &f));
-  /* what is out of range has no name, no inputs and no outputs; a buffer of no bytes is not touched */
+  /* a function out of range has no name, no inputs and no outputs; a buffer of zero bytes is not touched */
   const psdm_function none = PSDM_FUNCTION_COUNT;
   assert_true(!psdm_function_name(none) && !psdm_function_inputs(none) && !psdm_function_help(none));
   assert_true(psdm_function_help(PSDM_F_MASS) && strlen(psdm_function_help(PSDM_F_MASS)) > 4);
@@ -52,7 +52,7 @@ static void test_names(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* friction, wrenches and the motor side are what they say, and forward undoes inverse with all of them on */
+/* friction, wrenches and the motor side have the documented effect, and forward undoes inverse with all of them on */
 static void test_options(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot(
@@ -110,7 +110,7 @@ static void test_expanded(void **unused) {
       assert_int_equal(psdm_eval(robot, work, functions[f], &options, in, a), PSDM_OK);
       options.expanded = true;
       assert_int_equal(psdm_eval(robot, work, functions[f], &options, in, b), PSDM_OK);
-      /* forward: the mass matrix's condition, some 1e3 here, stands between the two */
+      /* forward: the two differ by the mass matrix's condition, some 1e3 here */
       assert_true(max_difference(a, b, count) <=
                   (functions[f] == PSDM_F_FORWARD ? 1e-9 : 1e-12) * max_absolute(a, count));
     }
@@ -158,7 +158,7 @@ static void test_linearizations(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* with friction: the slope by qd of what eval itself gives with friction, by central differences */
+/* with friction: the derivative by qd of eval's own result with friction, by central differences */
 static void test_linearized_friction(void **unused) {
   (void)unused;
   psdm_robot *robot =
@@ -192,7 +192,7 @@ static void test_linearized_friction(void **unused) {
   }
   memset(in, 0, sizeof in);
   psdm_friction_slope(robot, in, slope);
-  assert_true(slope[0] == 1.5 && slope[1] == 0); /* a power below one has nothing smooth at rest */
+  assert_true(slope[0] == 1.5 && slope[1] == 0); /* a power below one is not smooth at rest */
   psdm_linear_free(linear, NULL);
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);

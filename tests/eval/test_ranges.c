@@ -1,4 +1,4 @@
-/* test_ranges.c: what is out of range, or has no room, is answered as the headers say: no name, no text,
+/* test_ranges.c: arguments out of range, or without room, are answered as documented in the headers: no name, no text,
  * PSDM_E_ARGUMENT. */
 #include <math.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void models(void **state) {
   assert_string_equal(psdm_model_function_text(m, psdm_model_p(m), text, sizeof text), "");
   assert_ptr_equal(psdm_model_function_text(m, 0, nothing, 0), nothing);
   assert_int_equal(nothing[0], 'x');
-  /* cut text ends within its room, wherever it is cut */
+  /* truncated text ends within its buffer, wherever it is cut */
   for (long f = 0; f < psdm_model_p(m); f++) {
     size_t length = strlen(psdm_model_function_text(m, f, text, sizeof text));
     for (size_t room = 1; room <= length; room++) {

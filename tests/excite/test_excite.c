@@ -1,5 +1,5 @@
-/* Motions for inertia: every limit at all times, never worse than chance, the same for any number of threads, and
- * nothing lost by a stop. */
+/* Motions for inertia: every limit at all times, never worse than random, the same for any number of threads, and a
+ * stop loses nothing. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void test_names(void **unused) {
 
 /* ---- limits ---- */
 
-/* half as much again as holding still takes, so that there is room */
+/* half as much again as holding still needs, so that there is a margin */
 static void effort_limits(const psdm_robot *robot, rng *g, double *effort) {
   int n = psdm_robot_n(robot);
   double q[16], tau[16];
@@ -65,7 +65,7 @@ static void effort_limits(const psdm_robot *robot, rng *g, double *effort) {
   psdm_work_free(work, NULL);
 }
 
-/* on 50 times as many points as the planner looked at: all limits less the margin */
+/* on 50 times as many points as the planner used: all limits minus the margin */
 static double check_limits(const psdm_robot *robot, const psdm_excite_options *o, const psdm_excitation *e,
                            int highest) {
   double x[5][16], gap, worst;
@@ -127,7 +127,7 @@ static void test_limits_at_all_times(void **unused) {
   print_message("largest share of a limit in use on the fine grids: %.6f\n", largest);
 }
 
-/* an arm whose second joint follows the first, with limits of its own; friction that counts among torques */
+/* an arm whose second joint follows the first, with limits of its own; friction counts as torque */
 static const char *const follower_text =
     "gravity: [0, 0, -9.81]\nconvention: dh\njoints:\n"
     "  - {name: a, type: revolute, theta: 0, d: 0.1, a: 0, alpha: pi/2, limits: {lower: -3, upper: 2, velocity: 3, "
@@ -176,7 +176,7 @@ static void test_obstacles(void **unused) {
   o.evaluations = 300;
   psdm_excitation *e = plan(robot, &o);
   print_message("least gap %.4f m, condition %.3g, random %.3g\n", e->extremes.gap, e->condition, e->random_best);
-  /* gaps use no margin but the clearance; 50 times finer than the planner looked */
+  /* gaps use only the clearance as margin; 50 times finer than the planner */
   double x[5][3], gap, worst;
   assert_int_equal(
       measure(robot, &o, e->motion, 50L * 64 * 3 + 1, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL), PSDM_OK);
@@ -189,8 +189,7 @@ static void test_obstacles(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* what a motion is told to be, against the same numbers from its formula: q = sin(w t), and a joint that follows at
- * twice its angle */
+/* the reported figures of a motion, against its formula: q = sin(w t), and a joint that follows at twice its angle */
 static void test_measures(void **unused) {
   (void)unused;
   const double w = 2, centre[1] = {0}, one[1] = {1}, frequency[1] = {w}, phase[1] = {0};
@@ -223,7 +222,7 @@ static void test_measures(void **unused) {
     assert_int_equal(measure(robot, NULL, motion, points, NULL, &lower, &upper, &velocity, &acceleration, &effort, &gap,
                              &worst, NULL),
                      PSDM_OK);
-    /* points beside an extreme are at most half a step from it */
+    /* the points next to an extreme are at most half a step from it */
     double missed = 1e-6;
     assert_true(fabs(lower + 1) < missed && fabs(upper - 1) < missed && fabs(velocity - w) < missed * w &&
                 fabs(acceleration - w * w) < missed * w * w);
@@ -255,7 +254,7 @@ static void test_measures(void **unused) {
   psdm_robot_free(two), psdm_robot_free(loop);
 }
 
-/* gaps that are closed: no clearance is kept */
+/* closed gaps: no clearance is kept */
 static void test_closed_gaps(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot(obstacle_text);
@@ -264,12 +263,12 @@ static void test_closed_gaps(void **unused) {
   const double from[3] = {-3, -3, -3}, to[3] = {3, 3, 3};
   assert_int_equal(psdm_motion_polynomial(3, 5, from, to, 0, 10, NULL, &motion, NULL), PSDM_OK);
   assert_int_equal(measure(robot, NULL, motion, 2001, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL), PSDM_OK);
-  assert_true(gap <= 0 && isinf(worst)); /* it runs into what stands there */
+  assert_true(gap <= 0 && isinf(worst)); /* it runs into the obstacle */
   psdm_motion_free(motion);
   psdm_robot_free(robot);
 }
 
-/* limits on one side only: as much room as by default, where the default would leave none */
+/* limits on one side only: as much room as by default, if the default would leave none */
 static void test_one_sided_limits(void **unused) {
   (void)unused;
   static const struct {
@@ -304,7 +303,7 @@ static void test_better_than_chance(void **unused) {
       psdm_excite_options o = small(7);
       o.shape = (psdm_excite_shape)shape;
       o.goal = goal ? PSDM_EXCITE_CONDITION : PSDM_EXCITE_LOGDET;
-      o.evaluations = 1; /* hardly more than the random motions */
+      o.evaluations = 1; /* hardly more time than the random motions */
       psdm_excitation *chance = plan(robot, &o);
       o.evaluations = 400;
       psdm_excitation *e = plan(robot, &o);
@@ -342,7 +341,7 @@ static double ratio(int n, double *A) {
   return most / least;
 }
 
-/* eq. 23's number from the regressor's squares, summed up here */
+/* eq. 23's number from the regressor's squares, summed here */
 static void test_condition(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
@@ -396,7 +395,7 @@ static void test_threads(void **unused) {
                 one->random_median == three->random_median);
     assert_int_equal(one->evaluations, three->evaluations);
     assert_memory_equal(one->start_condition, three->start_condition, 4 * sizeof(double));
-    /* the seed is what makes another motion */
+    /* another seed gives another motion */
     o.seed++;
     psdm_excitation *other = plan(robot, &o);
     assert_true(other->condition != one->condition && other->random_median != one->random_median);
@@ -450,7 +449,7 @@ static void test_stop(void **unused) {
     assert_true(w.calls >= (stop_at < 6 ? stop_at : 6) && e->stopped == (stop_at < 100000));
     check_limits(robot, &o, e, 3);
     if (stop_at == 100000) {
-      /* what was last seen is what is given back */
+      /* the last motion reported is the one returned */
       double x[2];
       free_run = e->condition;
       psdm_motion_at(e->motion, 1.25, 1, x);
@@ -476,7 +475,7 @@ static void test_stop(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* ---- odd ones ---- */
+/* ---- special cases ---- */
 
 static void expect(const psdm_robot *robot, const psdm_excite_options *o, psdm_status status, const char *text) {
   psdm_excitation *e = (psdm_excitation *)&e;
@@ -524,7 +523,7 @@ static void test_refusals(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* inertias unknown: torques are not watched, and not told */
+/* unknown inertias: torques are not limited, and not reported */
 static void test_unknown_inertias(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("denso_vs6556g");

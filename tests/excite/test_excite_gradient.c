@@ -81,7 +81,7 @@ typedef struct bench {
   double *by_state, *result;
 } bench;
 
-/* its parts point at each other: it stays where it is */
+/* it contains pointers to itself: it must not be moved */
 static void bench_make(bench *b, rng *g, psdm_robot *robot, psdm_excite_goal goal, int terms, int highest) {
   *b = (bench){.robot = robot};
   psdm_error error;
@@ -146,8 +146,8 @@ static double bounds_at(bench *b, const double *x, const double *weight, double 
   return sum;
 }
 
-/* df along direction by central differences of three widths, extrapolated twice (Richardson): what is left is of the
- * sixth order in h, beside rounding */
+/* df along direction by central differences of three widths, extrapolated twice (Richardson): the error is of sixth
+ * order in h, plus rounding */
 static double along(bench *b, const double *weight, const double *x, const double *direction, double h) {
   double *at = numbers(&b->arena, b->count), d[3];
   for (int level = 0; level < 3; level++, h /= 2) {
@@ -204,14 +204,14 @@ static void test_gradients(void **unused) {
     worst[2] = fmax(worst[2], bound);
     if (!(allowed < 1e-5)) {
       bench_free(&b);
-      continue; /* such a motion tells nothing, and its differences do not either */
+      continue; /* such a motion has no information, and its differences prove nothing */
     }
     told++;
     worst[round % 4 < 2] = fmax(worst[round % 4 < 2], value / allowed);
     if (condition < 300) clear = fmax(clear, value);
     bench_free(&b);
   }
-  print_message("largest differences of %d motions: log det %.2g, condition %.2g of what rounding allows, %.2g of the "
+  print_message("largest differences of %d motions: log det %.2g, condition %.2g of the rounding, %.2g of the "
                 "gradient for condition numbers below 300; limits %.2g\n",
                 told, worst[0], worst[1], clear, worst[2]);
   assert_true(told >= 20 && worst[0] < 1 && worst[1] < 1 && clear < 1e-6 && worst[2] < 1e-9);

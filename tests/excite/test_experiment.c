@@ -1,5 +1,4 @@
-/* test_experiment.c: the motor, gravity and friction experiments: limits on a fine grid, and what each promises by
- * itself. */
+/* test_experiment.c: the motor, gravity and friction experiments: limits on a fine grid, and the promises of each. */
 #include <stdio.h>
 
 #include "test_experiment_trial.h"
@@ -58,7 +57,7 @@ static void random_robots(void **state) {
 
 /* ---- motor ---- */
 
-/* the torque that the mass adds, by another way: gravity torques with it on the last link less those without */
+/* the torque that the mass adds, by another method: gravity torques with it on the last link minus those without */
 static double added_torque(const psdm_robot *bare, const psdm_robot *loaded, psdm_work *work, const double *q,
                            int joint) {
   double a[MOST], b[MOST];
@@ -88,7 +87,7 @@ static void sweeps_at_constant_speed(void **state) {
   open_trial(&t, robot, PSDM_STEP_MOTOR, 5);
   must_plan(&t);
   double x[3 * MOST], first[3 * MOST], last[3 * MOST], back[3 * MOST], worst = 0, worst_other = 0;
-  assert_int_equal(t.out.parts, 10); /* five joints see the mass, forth and back */
+  assert_int_equal(t.out.parts, 10); /* five joints feel the mass, there and back */
   for (int k = 0; k < t.out.parts; k++) {
     const psdm_excite_part *p = &t.out.part[k];
     assert_int_equal(p->joint, 1 + k / 2);
@@ -104,7 +103,7 @@ static void sweeps_at_constant_speed(void **state) {
       for (int i = 0; i < t.n; i++)
         if (i != p->joint) worst_other = fmax(worst_other, fabs(x[t.n + i]));
     }
-    /* nearly all of the range, and the same way back */
+    /* nearly all of the range, and the same path back */
     assert_true(fabs(last[p->joint] - first[p->joint]) > 0.97 * (t.upper[p->joint] - t.lower[p->joint]));
     if (k % 2) {
       psdm_motion_at(t.motion, t.out.part[k - 1].begin, 3, back);
@@ -164,7 +163,7 @@ static void expect_blind(const char *name, const double com[3], const int *blind
   psdm_robot_free(robot);
 }
 
-static void what_gravity_cannot_show(void **state) {
+static void joints_without_gravity_are_blind(void **state) {
   (void)state;
   const double off[3] = {0.06, 0.02, 0.1}, on[3] = {0, 0, 0}, along[3] = {0, 0, 0.2};
   /* an upright arm's first joint; its last one too, where the mass lies on its axis */
@@ -172,10 +171,10 @@ static void what_gravity_cannot_show(void **state) {
   expect_blind("kuka_kr6", on, (const int[]){1, 0, 0, 0, 0, 1});
   expect_blind("kuka_kr6", along, (const int[]){1, 0, 0, 0, 0, 1});
   expect_blind("kuka_lbr7", off, (const int[]){1, 0, 0, 0, 0, 0, 0});
-  /* on a wall every joint sees it */
+  /* on a wall every joint feels it */
   expect_blind("denso_vs6556g", off, (const int[]){0, 0, 0, 0, 0, 0});
   expect_blind("denso_vs6556g", on, (const int[]){0, 0, 0, 0, 0, 1});
-  /* a horizontal arm sees it at its slide alone */
+  /* a horizontal arm feels it only at its slide */
   expect_blind("fanuc_sr6ia", off, (const int[]){1, 1, 0, 1});
 }
 
@@ -219,10 +218,10 @@ static void there_and_back(void **state) {
     close_trial(&t);
     psdm_robot_free(robot);
   }
-  printf("there and back: q, qd, qdd differ by %.2g, %.2g, %.2g; the least share of a range that is seen is %.3f\n",
+  printf("there and back: q, qd, qdd differ by %.2g, %.2g, %.2g; the least share of a range that is covered is %.3f\n",
          worst[0], worst[1], worst[2], least);
-  /* rounding of times of 120 s at 0.4 rad/s, and of quintics over 0.4 s; where a slot begins the acceleration has a
-   * kink of up to 8 * 3 v / h^2 */
+  /* rounding of times of 120 s at 0.4 rad/s, and of quintics over 0.4 s; at the beginning of a slot the acceleration
+   * has a kink of up to 8 * 3 v / h^2 */
   double late = 2.2e-16 * 120;
   assert_true(worst[0] < 4 * late && worst[1] < 20 * late && worst[2] < 200 * late && least > 0.97);
 }
@@ -394,7 +393,7 @@ int main(void) {
       cmocka_unit_test(random_robots),
       cmocka_unit_test(sweeps_at_constant_speed),
       cmocka_unit_test(poses_show_the_mass),
-      cmocka_unit_test(what_gravity_cannot_show),
+      cmocka_unit_test(joints_without_gravity_are_blind),
       cmocka_unit_test(there_and_back),
       cmocka_unit_test(one_joint_at_a_time),
       cmocka_unit_test(given_times),

@@ -1,4 +1,4 @@
-/* test_experiment_obstacles.c: experiments that keep off capsules, the floor and torque limits. */
+/* test_experiment_obstacles.c: experiments that avoid capsules, the floor and torque limits. */
 #include <stdio.h>
 
 #include "test_experiment_trial.h"
@@ -22,7 +22,7 @@ static psdm_robot *kr6_with(const char *rest) {
   return parse_robot(text);
 }
 
-static void nothing_touches(void **state) {
+static void obstacles_are_avoided(void **state) {
   (void)state;
   psdm_robot *robot = kr6_with(CAPSULES "  apart: [[base, A2], [A3, A5]]\n");
   psdm_work *work;
@@ -47,19 +47,19 @@ static void nothing_touches(void **state) {
     }
   printf("least gaps: motor %.4f m, gravity %.4f m, friction %.4f m\n", least[0], least[1], least[2]);
   for (int step = 0; step < 3; step++) assert_true(least[step] >= 0.01);
-  assert_true(least[0] < 0.1 && least[1] < 0.1); /* there was something to keep off */
+  assert_true(least[0] < 0.1 && least[1] < 0.1); /* obstacles did matter */
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
 }
 
-static void torques_hold(void **state) {
+static void torque_limits_hold(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("kuka_kr6"), *loaded = NULL;
   psdm_work *work;
-  const double effort[6] = {35, 75, 45, 8, 8, 4}; /* less than the arm needs stretched out */
+  const double effort[6] = {35, 75, 45, 8, 8, 4}; /* less than the stretched arm needs */
   double worst[3] = {0}, free_need = 0;
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
-  for (int pass = 0; pass < 2; pass++) /* without limits first: they would be broken */
+  for (int pass = 0; pass < 2; pass++) /* without limits first: they would be exceeded */
     for (int step = PSDM_STEP_MOTOR; step <= PSDM_STEP_FRICTION; step++) {
       trial t;
       open_trial(&t, robot, (psdm_step)step, 4);
@@ -80,10 +80,10 @@ static void torques_hold(void **state) {
       }
       close_trial(&t);
     }
-  printf("torques: share of the limits motor %.3f, gravity %.3f, friction %.3f; %.2f where they are not watched\n",
-         worst[0], worst[1], worst[2], free_need);
-  /* sampled at eight points of a piece: what lies between differs by an eighth of the curvature, well below the 2 %
-   * that margins leave */
+  printf("torques: share of the limits motor %.3f, gravity %.3f, friction %.3f; %.2f without torque limits\n", worst[0],
+         worst[1], worst[2], free_need);
+  /* sampled at eight points of a piece: values between them differ by an eighth of the curvature, well below the 2 % of
+   * the margins */
   for (int step = 0; step < 3; step++) assert_true(worst[step] <= 1.005);
   assert_true(free_need > 1.1);
   psdm_work_free(work, NULL);
@@ -121,8 +121,8 @@ static void expect_refusal(trial *t, const char *sentence) {
   close_trial(t);
 }
 
-/* each refusal says what stands in the way */
-static void nothing_fits(void **state) {
+/* each refusal names the obstacle */
+static void obstacles_are_named(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("kuka_kr6"), *touching = kr6_with(CAPSULES "  apart: [[base, A2]]\n");
   trial t;
@@ -130,7 +130,7 @@ static void nothing_fits(void **state) {
     open_trial(&t, touching, (psdm_step)step, 1);
     expect_refusal(
         &t, "capsules 4 and 5, of links 'link3' and 'link5', are too near to each other in every pose that was tried");
-    /* torques that not even holding still allows */
+    /* torque limits too low even for holding still */
     open_trial(&t, robot, (psdm_step)step, 1);
     t.limits.torques = true;
     for (int i = 0; i < t.n; i++) t.effort[i] = 0.01;
@@ -141,7 +141,7 @@ static void nothing_fits(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_touches), cmocka_unit_test(torques_hold),
-                                     cmocka_unit_test(seeds), cmocka_unit_test(nothing_fits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(obstacles_are_avoided), cmocka_unit_test(torque_limits_hold),
+                                     cmocka_unit_test(seeds), cmocka_unit_test(obstacles_are_named)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

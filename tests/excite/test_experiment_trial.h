@@ -1,4 +1,4 @@
-/* test_experiment_trial.h: an experiment planned for a test, and what every one of them must keep. Part of one
+/* test_experiment_trial.h: an experiment planned for a test, and the limits that every one must keep. Part of one
  * program at a time. */
 #ifndef TEST_EXPERIMENT_TRIAL_H
 #define TEST_EXPERIMENT_TRIAL_H
@@ -11,7 +11,7 @@
 
 enum { MOST = 16, GRID = 8000 };
 
-/* One planned experiment and what it was planned with. */
+/* One planned experiment and its inputs. */
 typedef struct trial {
   psdm_robot *robot;
   int n;

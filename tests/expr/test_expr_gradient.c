@@ -44,7 +44,7 @@ static void by_hand(void **state) {
   psdm_graph_free(g);
 }
 
-/* functions that friction is made of */
+/* the functions used for friction */
 static void friction_functions(void **state) {
   (void)state;
   psdm_graph *g;
@@ -65,7 +65,7 @@ static void friction_functions(void **state) {
         fail_msg("function %d at %g: %.12g, differences %.12g", k, at, exact, difference);
     }
   }
-  /* where there is no slope, or an infinite one, it counts as zero */
+  /* a missing or infinite slope counts as zero */
   const double zero = 0, edge[2] = {2. / 3, -2. / 3};
   for (int k = 3; k < 7; k++) {
     psdm_ref d;

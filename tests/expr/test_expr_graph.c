@@ -1,4 +1,4 @@
-/* What the constructors fold and share, what factoring makes of known expressions, what memory failures do. */
+/* Folding and sharing by the constructors, factoring of known expressions, memory failures. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static void test_functions(void **unused) {
   psdm_graph_free(g);
 }
 
-/* functions that friction is made of: signs, folding, what they are worth */
+/* the functions used for friction: signs, folding, values */
 static void test_friction_functions(void **unused) {
   (void)unused;
   fixture f = start();
@@ -150,7 +150,7 @@ static void test_sharing(void **unused) {
   psdm_graph_free(g);
 }
 
-static void test_nothing_passes_on(void **unused) {
+static void test_missing_references_give_missing_results(void **unused) {
   (void)unused;
   fixture f = start();
   psdm_ref none = PSDM_REF_NONE;
@@ -198,7 +198,7 @@ static void test_common_factors(void **unused) {
   expect_factored(g, out, 1, 1, 2);
   out[0] = A(M(M(f.a, f.b), f.c), M(M(f.a, f.d), f.b));
   expect_factored(g, out, 1, 2, 1);
-  /* a product that is wanted by itself stays */
+  /* a product that is an output itself stays */
   out[0] = A(M(f.a, f.b), M(f.a, f.c));
   out[1] = M(f.a, f.b);
   expect_factored(g, out, 2, 2, 1);
@@ -235,7 +235,7 @@ static void test_shared_pairs(void **unused) {
   out[0] = M(f.a, M(f.b, f.c));
   out[1] = M(f.a, M(f.b, f.d));
   expect_factored(g, out, 2, 3, 0);
-  /* the pair is there already as a sum of its own */
+  /* the pair exists already as a sum */
   out[0] = A(f.x, f.y);
   out[1] = A(A(f.x, f.z), f.y);
   out[2] = A(A(f.y, f.w), f.x);
@@ -251,7 +251,7 @@ static void test_squares(void **unused) {
   fixture f = start();
   psdm_graph *g = f.g;
   psdm_ref out[2];
-  /* an addition for a product is no saving by itself */
+  /* trading a product for an addition does not save anything alone */
   out[0] = S(M(f.x, f.x), M(f.y, f.y));
   expect_factored(g, out, 1, 2, 1);
   out[1] = A(f.x, f.y);
@@ -262,7 +262,7 @@ static void test_squares(void **unused) {
   psdm_graph_free(g);
 }
 
-/* a c is wanted by itself, but b + c is there: a b + a c = a (b + c) */
+/* a c is an output itself, but b + c exists: a b + a c = a (b + c) */
 static void test_beside(void **unused) {
   (void)unused;
   fixture f = start();
@@ -374,7 +374,7 @@ int main(void) {
                                      cmocka_unit_test(test_functions),
                                      cmocka_unit_test(test_friction_functions),
                                      cmocka_unit_test(test_sharing),
-                                     cmocka_unit_test(test_nothing_passes_on),
+                                     cmocka_unit_test(test_missing_references_give_missing_results),
                                      cmocka_unit_test(test_common_factors),
                                      cmocka_unit_test(test_constant_factors),
                                      cmocka_unit_test(test_shared_pairs),

@@ -1,9 +1,9 @@
-/* Random expressions, built through the constructors and evaluated by a plain list of our own that never touches a
- * graph; factored, balanced and scheduled.
+/* Random expressions, built through the constructors and evaluated by a plain list that never touches a graph;
+ * factored, balanced and scheduled.
  *
- * How far rounding may take the two apart. Let p be a polynomial in atoms (inputs, constants, values of functions),
- * m(p) the same polynomial with every sign made plus and every atom its magnitude, u = 2^-53, and N the operations of
- * the whole expression. Whatever the association and whatever is factored out, each monomial passes through at most N
+ * How far the two may differ by rounding. Let p be a polynomial in atoms (inputs, constants, values of functions), m(p)
+ * the same polynomial with every sign made plus and every atom its magnitude, u = 2^-53, and N the operations of the
+ * whole expression. Whatever the association and whatever is factored out, each monomial passes through at most N
  * roundings, so
  *   |computed - p| <= gamma m(p) + d(p),   gamma = N u / (1 - N u),
  * where d carries the errors of the atoms: d(p + q) = d(p) + d(q), d(p q) = d(p) m(q) + m(p) d(q) + d(p) d(q). Each
@@ -32,7 +32,7 @@ typedef struct expression {
   value value[VALUES];
   int count, operations;
   psdm_ref out[OUTPUTS];
-  int from[OUTPUTS], outputs; /* which value each output is */
+  int from[OUTPUTS], outputs; /* the value of each output */
 } expression;
 
 static long double gamma_of(const expression *e) {
@@ -57,8 +57,8 @@ static value times(expression *e, const value *a, const value *b) {
                  psdm_graph_mul(e->g, a->ref, b->ref), a->inverse || b->inverse};
 }
 
-/* an atom again: its value, and what the error of its argument does to it; the library function's own error is below
- * two units */
+/* an atom again: its value, and the effect of its argument's error; the library function's own error is below two
+ * units */
 static value atom(long double v, long double error, psdm_ref ref, bool inverse) {
   long double d = error + 2 * 0x1p-53L * fabsl(v) + DBL_MIN;
   return (value){v, fabsl(v) + d, d, ref, inverse};
@@ -77,7 +77,7 @@ static value function_of(expression *e, const value *a, int which) {
 }
 
 static void keep(expression *e, value fresh) {
-  /* values stay in a range where bounds mean something */
+  /* values stay in a range where the bounds are meaningful */
   if (e->count < VALUES && fresh.m < 1e4L) e->value[e->count++] = fresh;
 }
 
@@ -91,7 +91,7 @@ static value constant(expression *e, rng *r) {
 
 static const value *any(const expression *e, rng *r) { return &e->value[rng_int(r, 0, e->count - 1)]; }
 
-/* c a b + c' a b' - ...: what factoring lives on */
+/* c a b + c' a b' - ...: material for factoring */
 static value sum_of_products(expression *e, rng *r) {
   value sum = constant(e, r);
   for (int terms = rng_int(r, 2, 7); terms > 0; terms--) {
@@ -236,7 +236,7 @@ static void check_order(const expression *e, judge *j, const uint32_t *order, si
   }
 }
 
-/* at each statement: its result, and what was computed before and is read later */
+/* at each statement: its result, and earlier results that are read later */
 static long count_peak(const judge *j, const uint32_t *order, size_t length) {
   long peak = 0;
   for (size_t t = 0; t < length; t++) {
@@ -296,7 +296,7 @@ static void test_random(void **unused) {
   printf("%d expressions: %ld operations, %ld after factoring\n", DAGS, before_all, after_all);
 }
 
-/* balancing what was not factored */
+/* balancing without factoring */
 static void test_balance_alone(void **unused) {
   (void)unused;
   static expression e;
@@ -313,7 +313,7 @@ static void test_balance_alone(void **unused) {
   }
 }
 
-/* the same calls give the same nodes, whatever memory looked like before */
+/* the same calls give the same nodes, whatever the content of memory before */
 static void test_deterministic(void **unused) {
   (void)unused;
   static expression first, second;
@@ -335,7 +335,7 @@ static void test_deterministic(void **unused) {
   }
 }
 
-/* a chain of 30000 statements is no recursion of 30000 calls, and needs one value at a time */
+/* a chain of 30000 statements does not recurse 30000 calls deep, and needs one value at a time */
 static void test_long_chain(void **unused) {
   (void)unused;
   enum { LINKS = 30000 };
@@ -382,7 +382,7 @@ static void test_tree(void **unused) {
   assert_int_equal(psdm_graph_schedule(g, level, 1, PSDM_ORDER_REGISTERS, 0, order, &length, &peak), PSDM_OK);
   assert_int_equal(length, 2 * LEAVES - 1);
   assert_int_equal(peak, 7);
-  /* with registers for all, latency takes the leaves first; with few it comes near the least */
+  /* with registers for all, the schedule takes the leaves first for latency; with few it needs close to the minimum */
   assert_int_equal(psdm_graph_schedule(g, level, 1, PSDM_ORDER_LATENCY, 1000, order, &length, &peak), PSDM_OK);
   assert_int_equal(peak, LEAVES);
   assert_int_equal(psdm_graph_schedule(g, level, 1, PSDM_ORDER_LATENCY, 16, order, &length, &peak), PSDM_OK);

@@ -1,4 +1,4 @@
-# Every command while calls around it fail, under small limits, with closed streams, in a comma locale, ended by signals: faults.py says how.
+# Every command while calls around it fail, under small limits, with closed streams, in a comma locale, ended by signals: see faults.py.
 # A sample of half a minute; FAULTS=places is one failure for each place that makes a call (an hour or two), FAULTS=all every failure of every call (a day), and
 # FAULTS="--only derive-mat,report --all" some of it.
 set -u

@@ -1,9 +1,9 @@
-/* fault.c: loaded before the C library (LD_PRELOAD), it lets the k-th call of one kind fail.
- * By hand: FAULT=memory:17:once psdm ...; kinds and manners are below; FAULT_TRAP=1 stops there in a debugger. As a
- * server (FAULT_SERVER=1) it stops before main, reads lines "KIND K MANNER SECONDS" from descriptor 3, runs main in
- * a fork for each, with ./out and ./err as its streams, and answers "STATUS CALLS" on descriptor 4: what waitpid
- * says (-1: it ran out of time) and how many calls of the kind there were. So a run costs no loading. The manner
- * "places" lets nothing fail and adds the numbers of those calls whose stack of callers was new. */
+/* fault.c: loaded before the C library (LD_PRELOAD), it makes the k-th call of one kind fail. By hand:
+ * FAULT=memory:17:once psdm ...; kinds and manners are below; FAULT_TRAP=1 stops there in a debugger. As a server
+ * (FAULT_SERVER=1) it stops before main, reads lines "KIND K MANNER SECONDS" from descriptor 3, runs main in a fork for
+ * each, with ./out and ./err as its streams, and answers "STATUS CALLS" on descriptor 4: the status from waitpid (-1:
+ * it ran out of time) and how many calls of the kind there were. So no run has to load anything. The manner "places"
+ * makes nothing fail and adds the numbers of the calls whose stack of callers is new. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -33,16 +33,16 @@ static const int errors[KINDS] = {ENOMEM, ENOMEM, EMFILE, EIO, ENOSPC, EIO, EIO,
 
 static int kind = -1;
 static long at;
-static bool trap;     /* a debugger is to see it */
-static bool for_good; /* the k-th call and all after it, not it alone */
+static bool trap;     /* stop for a debugger */
+static bool for_good; /* the k-th call and all after it, not only the k-th */
 static bool listing;  /* nothing fails, new stacks are noted */
 enum { FRAMES = 9, STACKS = 1 << 17, PLACES = 1 << 15 };
-static struct shared { /* what the server sees, too */
+static struct shared { /* also seen by the server */
   atomic_long calls;   /* of the kind */
   long places, place[PLACES];
 } * shared;
 
-static _Thread_local bool looking; /* the search for callers may call what is counted */
+static _Thread_local bool looking; /* the search for callers may make counted calls */
 
 static void note(long number) {
   static uint64_t seen[STACKS];
@@ -152,7 +152,7 @@ int mkstemp(char *pattern) {
   return fails(OPEN) ? -1 : real(pattern);
 }
 
-/* a stream that failed says so later, too: glibc's flag of ferror */
+/* a failed stream reports it later, too: glibc's flag of ferror */
 static bool stream_fails(int which, FILE *stream) {
   if (stream == stderr || !fails(which)) return false;
   stream->_flags |= 0x20;
@@ -235,7 +235,7 @@ int fflush(FILE *stream) {
   return stream && stream_fails(WRITE, stream) ? EOF : real(stream);
 }
 
-/* what fails to close is closed all the same, as on Linux */
+/* a failing close closes all the same, as on Linux */
 int close(int fd) {
   REAL(close);
   bool failed = fd > STDERR_FILENO && fails(CLOSE);
@@ -304,7 +304,7 @@ static void redirect(const char *path, int fd) {
   close(file);
 }
 
-/* SIGCHLD is blocked here: its arrival is waited for, but not longer than the run may take */
+/* SIGCHLD is blocked here: sigtimedwait waits for it, at most for the time of the run */
 static int wait_for(pid_t child, double seconds) {
   sigset_t ends;
   sigemptyset(&ends);
@@ -359,7 +359,7 @@ static int begin(int argc, char **argv, char **envp) {
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const char *server = getenv("FAULT_SERVER"), *fault = getenv("FAULT"), *locale = getenv("FAULT_LOCALE");
   trap = getenv("FAULT_TRAP") != NULL;
-  unsetenv("LD_PRELOAD"); /* not for the programs that this one starts */
+  unsetenv("LD_PRELOAD"); /* not in the programs that this one starts */
   if (locale && !setlocale(LC_ALL, locale)) return 97;
   if (server) return serve(argc, argv, envp);
   char name[20], manner[20];

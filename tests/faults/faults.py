@@ -27,7 +27,7 @@ import tempfile
 import time
 
 SEED = 20
-PATIENCE = 120  # seconds after which a run hangs; none takes more than a few, on a busy machine ten times as long
+PATIENCE = 120  # seconds after which a run counts as hung; none takes more than a few, on a busy machine ten times as long
 KINDS = ("memory", "map", "open", "read", "write", "close", "rename", "sync", "start")
 ARM = """name: arm
 gravity: [0, 0, -9.81]
@@ -41,13 +41,13 @@ links:
 """
 STATES = "q1,q2,qd1,qd2,qdd1,qdd2\n0.1,0.2,0.3,0.4,0.5,0.6\n1,-1,0.5,-0.5,0,2\n"
 REST = "q1,q2\n0.1,0.2\n1,-1\n"
-# a forearm that hangs on both joints, and tables as the MATLAB toolbox has them
+# a forearm carried by both joints, and tables of the MATLAB toolbox
 COUPLED = ARM.replace("links:", "  - {name: hand, a: 0.2, couple: {elbow: -1}}\nlinks:") + "  - {mass: 1, com: [-0.1, 0, 0], inertia: {xx: 0.002, yy: 0.01, zz: 0.01}}\n"
 HALF = COUPLED.replace("elbow: -1", "elbow: -0.5")
 DH = "0,-1.5707963267948966,0.4,0\n0.3,0,0,0\n"
 X = "4,0,0.1,0,0.04,0.02,0.04,0,0,0\n3,-0.2,0,0.02,0.01,0.05,0.05,0,0,0\n"
 EXCITE = "--seconds 4 --starts 1 --harmonics 2 --evaluations 60"
-# name: command line, files that it writes, whether what it prints is always the same
+# name: command line, files that it writes, whether its output is always the same
 TABLE = [
     ("version", "--version", "", True),
     ("help", "eval --help", "", True),
@@ -116,15 +116,15 @@ TABLE = [
     ("reference", "reference man o", "o/", False),
     ("reference-markdown", "reference markdown", "", True),
 ]
-# what they write may be another answer that is whole: made without the compiler, or the best of a search so far
+# their files may hold another complete answer: made without the compiler, or the best of a search so far
 OTHERS = ("simulate-code", "excite")
-# what is whole after each step: calibrate by steps writes its file then
+# complete after each step: calibrate by steps writes its file then
 STAGES = {"calibrate-all-steps": ("calibrate bare.yaml --log gravity:gravity.csv --accept useless --out o.yaml",
                                   "calibrate bare.yaml --log gravity:gravity.csv friction:friction.csv --accept useless --out o.yaml")}
-# what a run that fails leaves for the next one: calibrate --checkpoint
+# files that a failed run leaves for the next one: calibrate --checkpoint
 KEPT = re.compile(r"-[0-9]{6}\.part$")
-# what is known not to hold: how it shows, and the reason; counted apart
-KNOWN = {("calibrate-hdf5", "memory"): ("dies of signal 11", "HDF5 1.10 crashes where some allocations of its start fail; room for all of them is asked for before")}
+# known exceptions: how they show, and the reason; counted separately
+KNOWN = {("calibrate-hdf5", "memory"): ("dies of signal 11", "HDF5 1.10 crashes if some allocations at its start fail; memory for all of them is reserved before")}
 # made once, for the commands above to read
 INPUTS = [
     "convert arm.yaml --to urdf --lossy --out arm.urdf",
@@ -141,7 +141,7 @@ INPUTS = [
 
 
 class Case:
-    """a row of the table, and what hall.refer finds: code, out, err, outputs"""
+    """a row of the table, and the results of hall.refer: code, out, err, outputs"""
 
     def __init__(self, row):
         self.name, line, files, self.steady = row
@@ -163,7 +163,7 @@ def masked(bytes_):
 
 
 def lacks_plots(page, whole, words):
-    """a report that is whole but for plots, and says so: in the place of each of them, at its head, and on stderr"""
+    """a report that is complete except for plots, and says so: in the place of each plot, at its head, and on stderr"""
     figures = re.compile(rb"<figure.*?</figure>", re.S)
     missing = [b"This plot could not be drawn." in f for f in figures.findall(page)]
     plain = lambda text: masked(re.sub(rb'<p class="note">[^<]*plots are missing[^<]*</p>\n', b"", figures.sub(b"<figure/>", text)))
@@ -172,7 +172,7 @@ def lacks_plots(page, whole, words):
 
 
 def shape(text):
-    """what stays the same of a text with times and counts in it: its keys when it is JSON, else nothing but that it is there"""
+    """the constant part of a text with times and counts: its keys if it is JSON, otherwise only its existence"""
     try:
         keys = lambda v: {k: keys(w) for k, w in sorted(v.items())} if isinstance(v, dict) else None
         return json.dumps(keys(json.loads(text)))
@@ -181,13 +181,13 @@ def shape(text):
 
 
 class Hall:
-    """the folder where all commands run, and what has gone wrong there"""
+    """the folder where all commands run, and the failures there"""
 
     def __init__(self, options):
         self.options = options
         self.psdm = os.path.abspath(options.psdm)
         self.library = os.path.abspath(options.library)
-        self.folder = tempfile.mkdtemp(prefix="faults-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)  # nothing waits for a disk there
+        self.folder = tempfile.mkdtemp(prefix="faults-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)  # no waiting for a disk there
         self.cache = os.path.join(self.folder, "cache")
         self.work = os.path.join(self.folder, "work")
         os.mkdir(self.work)
@@ -264,7 +264,7 @@ class Hall:
             return ""
 
     def leavings(self, case):
-        """what is in the folder after a run: outputs, and what should not be there"""
+        """the files in the folder after a run: outputs, and leftovers"""
         outputs, strange = {}, []
         for name in sorted(set(os.listdir(self.work)) - self.inputs - {"out", "err"}):
             path = os.path.join(self.work, name)
@@ -281,7 +281,7 @@ class Hall:
         return outputs, strange
 
     def refer(self, case):
-        """the run that nothing disturbs"""
+        """the undisturbed run"""
         self.clean(case)
         with open(os.path.join(self.work, "out"), "wb") as out, open(os.path.join(self.work, "err"), "wb") as err:
             code = subprocess.run([self.psdm, *case.words], cwd=self.work, env=self.environment, stdout=out, stderr=err, stdin=subprocess.DEVNULL, timeout=PATIENCE).returncode
@@ -291,7 +291,7 @@ class Hall:
             sys.exit(f"faults: psdm {' '.join(case.words)}: exit {code}, {strange}: {case.err}")
 
     def refer_stages(self, case):
-        """what each step leaves in the output file when it is the last one"""
+        """the output file after each step as the last one"""
         case.stages = []
         for line in STAGES.get(case.name, ()):
             self.clean(case)
@@ -299,8 +299,8 @@ class Hall:
             case.stages += [bytes_ for bytes_ in self.leavings(case)[0].values()]
 
     def judge(self, case, status, streams=True, stopped=False, killed=False):
-        """None, or what is wrong with a run. streams: stdout and stderr were there; stopped: a signal asked it to end, so that less may
-        be written than otherwise; killed: nothing could be tidied up"""
+        """None, or the fault of a run. streams: stdout and stderr were open; stopped: a signal asked it to end, so that less may
+        be written than otherwise; killed: it could not clean up"""
         if status is None:
             return "hangs"
         if status < 0 and not (stopped and -status in (signal.SIGTERM, signal.SIGINT)) and not killed:
@@ -415,7 +415,7 @@ def failing_calls(hall, case, kinds, share, deadline, places):
 
 
 def plain(hall, case, what, again, prepare=None, environment=None, out=None, err=None, **judge):
-    """one run of its own, with limits or streams that are not the usual ones"""
+    """one separate run, with unusual limits or streams"""
     hall.clean(case)
     streams = [out, err]
     for at, name in ((0, "out"), (1, "err")):
@@ -446,7 +446,7 @@ def limits(hall, case):
 
 
 def closed(hall, case):
-    """standard streams that are not there, in every combination, and a full disk behind stdout"""
+    """closed standard streams, in every combination, and a full disk behind stdout"""
     for mask in range(1, 8):
         def shut():
             for fd in range(3):
@@ -488,7 +488,7 @@ def killed(hall, case, times):
 
 
 def one_of_each(draw):
-    """a command line of each command: what a sample has"""
+    """one command line of each command, for a sample"""
     lines = {}
     for row in TABLE:
         lines.setdefault(row[1].split()[0], []).append(row)
@@ -526,7 +526,7 @@ def main():
     hall.locale = comma_locale(hall.folder)
     hall.spaces = tuple(range(40000, 400001, 20000)) if options.all else tuple(hall.random.sample(range(40000, 400000), 2)) + (250000,)
     if not hall.locale:
-        print("no localedef with de_DE here: the comma locale is left out")
+        print("no localedef with de_DE here: the comma locale is skipped")
     parts = options.parts.split(",")
     only = options.only.split(",") if options.only else None
     cases, began = [], time.time()
@@ -535,7 +535,7 @@ def main():
             if only and row[0] not in only:
                 continue
             case = Case(row)
-            case.random = random.Random(f"{seed} {case.name}")  # its own: what it runs does not depend on the time others took
+            case.random = random.Random(f"{seed} {case.name}")  # its own: its runs do not depend on the time others took
             hall.refer_stages(case)
             hall.refer(case)
             first = case.outputs
@@ -563,7 +563,7 @@ def main():
             if "calls" in parts:
                 failing_calls(hall, case, options.kinds.split(","), options.share if options.all else 40, deadline, places)
     except KeyboardInterrupt:
-        print("interrupted: what was run until then")
+        print("interrupted: the runs until then")
     finally:
         shutil.rmtree(hall.folder, ignore_errors=True)
     summary(hall, options)

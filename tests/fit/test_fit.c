@@ -45,7 +45,7 @@ static double *stack(const problem *p, const double *sigma, int *W) {
   return A;
 }
 
-/* columns to unit length; length: what they had */
+/* columns to unit length; length: their lengths before */
 static void scale(long rows, int columns, double *A, double *length) {
   for (int k = 0; k < columns; k++) {
     length[k] = 0;
@@ -150,7 +150,7 @@ static void expect_pseudo_inverse(const problem *p, const double *sigma, const d
   free(A);
 }
 
-/* columns that are zero, equal or sums of others: the rank is told, and the answer is the least one in scaled
+/* columns that are zero, equal or sums of others: the rank is reported, and the answer is the least-norm one in scaled
  * columns */
 static void test_deficient(void **unused) {
   (void)unused;
@@ -176,7 +176,7 @@ static void test_deficient(void **unused) {
     assert_int_equal(fit.rank, rank);
     lost += base + p.own - rank;
     worst = fmax(worst, difference(&p, x, y));
-    /* doubt of what is seen alone; total least squares has the same, and leaves as little */
+    /* uncertainty of the observable part alone; total least squares has the same, and as small a residual */
     double sigma[JOINTS_MOST], *covariance = scratch_of((size_t)((base + p.own) * (base + p.own)));
     for (int j = 0; j < p.rows.n; j++) sigma[j] = rng_uniform(&g, 0.3, 3);
     const psdmp_fit_options weighted = {.sigma = trial % 2 ? sigma : NULL};
@@ -228,7 +228,7 @@ static void test_total(void **unused) {
   assert_true(worst < 1e-9 && apart > 1e-4);
 }
 
-/* a column that the data do not see gets nothing from total least squares either */
+/* total least squares gives nothing to an unobservable column either */
 static void test_total_deficient(void **unused) {
   (void)unused;
   rng g = rng_start("fit total deficient");
@@ -288,7 +288,7 @@ static void test_covariance(void **unused) {
   assert_true(worst < 1e-10);
 }
 
-/* joints of very different noise: weights found by themselves, from the residuals */
+/* joints of very different noise: the fit finds the weights from the residuals */
 static void test_reweighting(void **unused) {
   (void)unused;
   rng g = rng_start("fit reweighting");
@@ -311,10 +311,10 @@ static void test_reweighting(void **unused) {
                      PSDM_OK);
     psdmp_fit_sigma(&p.rows, cost, sigma);
   }
-  /* a standard deviation from 4000 samples is known to 1.1 %, one from 0.01's joint is what makes theta exact */
+  /* a standard deviation from 4000 samples is known to 1.1 %; the joint with 0.01 makes theta exact */
   for (int j = 0; j < n; j++) assert_true(fabs(sigma[j] / noise[j] - 1) < 0.06);
   for (int k = 0; k < base; k++) assert_true(fabs(x[k] - 1) < 0.002);
-  /* nothing left over is no weight without bounds */
+  /* a zero residual does not give an unbounded weight */
   const double none[n] = {0};
   psdmp_fit_sigma(&p.rows, none, sigma);
   for (int j = 0; j < n; j++) assert_true(sigma[j] > 0 && sigma[j] < 1e-7);
@@ -344,7 +344,7 @@ static void test_refusals(void **unused) {
   problem_free(&p);
 }
 
-/* everything zero is no error: nothing is seen, and nothing is claimed */
+/* all zeros is not an error: nothing is observable, and nothing is claimed */
 static void test_empty(void **unused) {
   (void)unused;
   const int extras[2] = {1, 2};
@@ -358,8 +358,8 @@ static void test_empty(void **unused) {
   problem_free(&p);
 }
 
-/* noise of each joint: its squares over rows less what was fitted, of the shared parameters as many as its rows are
- * of all; never below a billionth of its torque */
+/* noise of each joint: its squares over its rows minus fitted parameters, with its share of the shared ones by rows;
+ * never below a billionth of its torque */
 static void test_sigma(void **unused) {
   (void)unused;
   rng g = rng_start("fit sigma");

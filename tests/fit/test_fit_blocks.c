@@ -1,5 +1,5 @@
-/* test_fit_blocks.c: the sandwich on small problems beside its dense twin: three unlike blocks, with and without a
- * prior, as they are and left out; refusals and scratch. */
+/* test_fit_blocks.c: the sandwich on small problems against its dense twin: three unequal blocks, with and without a
+ * prior, kept and left out; refusals and scratch. */
 #include "test_fit_twin.h"
 
 enum { BLOCKS = 3, EACH = 24 };
@@ -13,7 +13,7 @@ typedef struct parts {
 static void parts_new(parts *s, const problem *p) {
   for (int b = 0; b < BLOCKS; b++) {
     s->block[b] = p->rows, s->block[b].R = s->R[b], s->block[b].count = s->count[b];
-    /* nobody asks for it */
+    /* not used */
     for (int j = 0; j < p->rows.n; j++) s->R[b][j] = zeros_of(width_of(p, j) * width_of(p, j)), s->count[b][j] = NAN;
     compress(p, ends[b], ends[b + 1], s->R[b]);
   }
@@ -120,7 +120,7 @@ static psdm_status sandwich(const held *h, const parts *s, int blocks, const psd
   return status;
 }
 
-/* what it says of a fit beside V and the prior's part of it, phi theta */
+/* the sandwich of a fit against V and the prior's share of it, phi theta */
 static void expect_sandwich(const held *h, const parts *s, const psdmp_fit *fit, bool consistent, number V[MOST][MOST],
                             const number *prior, number scale) {
   int own = h->p.own, base = h->p.rows.base, W = own + base;
@@ -149,7 +149,7 @@ static void formulas(void **state) {
       held h;
       parts s;
       twin w;
-      /* linear, consistent, surrogate, and linear with a column that nothing is seen of */
+      /* linear, consistent, surrogate, and linear with an unobservable column */
       int kind = turn / 2 % 3, blind = turn >= 6 && shapes[k].extras[0] > 0 ? 0 : -1;
       double theta[MOST], pi[MOST], phi[MOST], x[MOST];
       number prior[MOST] = {0};
@@ -222,7 +222,7 @@ static void refusals(void **state) {
     assert_int_equal(sandwich(&h, &s, BLOCKS, &fit, consistent, V, share), PSDM_E_ARGUMENT);
     s.R[1][2][0] = kept, h.options.leave_out = false;
   }
-  /* where a fit with a prior cannot stand: a body, and with a barrier a scalar */
+  /* points outside of a fit with a prior: a body, and with a barrier a scalar */
   double mass = pi[10], drive = pi[20];
   pi[10] = -1;
   assert_int_equal(sandwich(&h, &s, BLOCKS, &fit, true, V, share), PSDM_E_ARGUMENT);
@@ -239,9 +239,9 @@ static void refusals(void **state) {
   problem_free(&h.p);
 }
 
-/* a block that knows 4/3 of what all rows know, so that three quarters of it left out leave nothing: to the last
- * digit that is singular */
-static void left_with_nothing(void **state) {
+/* a block with 4/3 of the information of all rows, so that leaving out three quarters of it leaves none: singular to
+ * the last digit */
+static void nothing_remains(void **state) {
   (void)state;
   const int extras[1] = {0};
   int singular = 0;
@@ -264,7 +264,7 @@ static void left_with_nothing(void **state) {
   problem_free(&p), problem_free(&q);
 }
 
-/* what is asked for: the pieces that are handed out, one by one */
+/* the scratch requested: its pieces, one by one */
 static void scratches(void **state) {
   (void)state;
   static const shape many[] = {{1, 2, 20, 0, {1}}, {1, 60, 0, 0, {1}}, {2, 0, 0, 0, {1, 1}}, {3, 4, 0, 1, {9, 9, 9}}};
@@ -286,6 +286,6 @@ static void scratches(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(formulas), cmocka_unit_test(refusals),
-                                     cmocka_unit_test(left_with_nothing), cmocka_unit_test(scratches)};
+                                     cmocka_unit_test(nothing_remains), cmocka_unit_test(scratches)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_fit_cone.c: the stacked problem of a fit with a prior, piece by piece beside its dense twin: what is laid
- * out, where it stands, Newton's step, and what that says of phi and theta. */
+/* test_fit_cone.c: the stacked problem of a fit with a prior, piece by piece against its dense twin: the layout, the
+ * starting point, Newton's step, and the resulting phi and theta. */
 #include "test_fit_twin.h"
 
 /* ---- where it begins ---- */
@@ -56,7 +56,7 @@ static void expect_start(const held *h, const psdmp_fit_cone *c, const twin *w) 
   fenced_free(G), fenced_free(scratch);
 }
 
-/* pieces one behind the other, and how much is asked for */
+/* adjacent pieces, and the amount requested */
 static void expect_layout(const held *h, const psdmp_fit_cone *c, const double *scratch) {
   long W = c->W, M = c->M, links = h->p.rows.links, full = W + 1, wide = M + 1;
   const double *const piece[] = {c->E,      c->X,    c->T, c->diagonal, c->x,    c->step, c->ridge,
@@ -70,7 +70,7 @@ static void expect_layout(const held *h, const psdmp_fit_cone *c, const double *
   }
   size_t gather = psdmp_fit_gather_scratch(&h->p.rows) + (size_t)(full * full),
          factor = psdmp_linalg_factor_scratch((int)wide, W);
-  /* covariance, root, what is seen; a step's beginning */
+  /* covariance, root, observable columns; a step's beginning */
   size_t behind = (size_t)(W * W + W * M + 2 * W + M + 16 * links);
   assert_int_equal(psdmp_fit_cone_scratch(&h->p.rows), (size_t)at + (factor > gather ? factor : gather) + behind);
 }
@@ -86,7 +86,7 @@ static void starts(void **state) {
       held_new(&h, &g, &shapes[k], 20);
       if (turn == 1) h.options.ridge = 0, h.options.drives_nonnegative = false;
       if (turn == 2) h.options.nonnegative = NULL, h.options.ridge = 3;
-      if (turn == 3) /* columns that nothing is seen of */
+      if (turn == 3) /* unobservable columns */
         for (int j = 0; j < h.p.rows.n; j++) {
           for (int s = 0; s < h.p.rows.base * h.p.rows.standard; s++) h.p.K[s] *= (s + 1) % h.p.rows.standard != 0;
           for (long i = 0; i < h.p.each && h.p.extras[j] > 0; i++) h.p.X[j][i * width_of(&h.p, j) + h.p.rows.base] = 0;
@@ -123,7 +123,7 @@ static void refusals(void **state) {
     assert_int_equal(try_start(&h, scratch), PSDM_E_ARGUMENT);
     h.sigma[2] = 2;
   }
-  for (int i = 0; i < 22; i++) { /* every number of the prior must be one */
+  for (int i = 0; i < 22; i++) { /* every number of the prior must be finite */
     double kept = h.prior[i];
     for (int k = 2; k < 4; k++) h.prior[i] = bad[k], assert_int_equal(try_start(&h, scratch), PSDM_E_ARGUMENT);
     h.prior[i] = kept;
@@ -253,7 +253,7 @@ static void steps(void **state) {
       h.options.drives_nonnegative = turn != 4;
       twin_new(&w, &h);
       double *scratch = start(&h, &c);
-      if (turn == 0) expect_step(&c, &w, false); /* from the prior, as a surrogate goes */
+      if (turn == 0) expect_step(&c, &w, false); /* from the prior, like a surrogate */
       elsewhere(&c, &g);
       c.mu = w.mu = turn == 1 ? 0.05 : turn == 2 ? 0 : 4;
       c.lambda = w.lambda = turn == 3 ? 5 : c.lambda;

@@ -1,5 +1,5 @@
-/* Fits with a prior: the surrogate against its plain rows, the consistent one against its own equations and against
- * a solver of another kind. */
+/* Fits with a prior: the surrogate against its plain rows, the consistent one against its own equations and against a
+ * different solver. */
 #include <complex.h>
 #include <lapacke.h>
 #include <time.h>
@@ -72,7 +72,7 @@ static double weighted_cost(const case_of *c, const answer *a) {
   return sum;
 }
 
-/* what must hold of every answer: theta is pi's, the cost is that of all rows */
+/* properties of every answer: theta follows from pi, the cost is that of all rows */
 static void check_answer(const case_of *c, const answer *a) {
   const psdmp_fit_rows *r = &c->p.rows;
   for (int i = 0; i < r->base; i++) {
@@ -230,7 +230,7 @@ static double complex log_det(const double complex pi[10]) {
   return sum;
 }
 
-/* what is not data, at x = (pi, phi) */
+/* the part without data, at x = (pi, phi) */
 static double complex held(const case_of *c, double mu, const double *length, const double complex *x) {
   const psdmp_fit_options *o = &c->options;
   int S = c->p.rows.standard, links = c->p.rows.links;
@@ -311,7 +311,7 @@ static void test_equations(void **unused) {
   assert_true(worst < 1e-6);
 }
 
-/* ---- consistent: its way ---- */
+/* ---- consistent: its path ---- */
 
 typedef struct walk {
   case_of *c;
@@ -319,7 +319,7 @@ typedef struct walk {
   int steps, whole, short_of_walls;
 } walk;
 
-/* how f at one mu changes along d at x; the pull is never weaker than mu on the way */
+/* how f at one mu changes along d at x; the pull is never weaker than mu on the path */
 static double slope_along(const walk *w, double mu, const double *at, const double *d) {
   case_of c = *w->c;
   int S = c.p.rows.standard, M = S + c.p.own;
@@ -351,8 +351,8 @@ static bool near_wall(const case_of *c, const double *from, const double *d) {
   return false;
 }
 
-/* each step goes down, and as far as f falls along it: a thousandth of its length, or a hundredth of the way to a
- * wall */
+/* each step goes down, and as far as f falls along it, to a thousandth of its length or a hundredth of the distance to
+ * a wall */
 static void walk_on(void *user, const double *pi, const double *phi, double mu) {
   walk *w = user;
   int S = w->c->p.rows.standard, M = S + w->c->p.own;
@@ -375,7 +375,7 @@ static void walk_on(void *user, const double *pi, const double *phi, double mu) 
   w->mu = mu;
 }
 
-static void test_way(void **unused) {
+static void test_path(void **unused) {
   (void)unused;
   rng g = rng_start("fit way");
   int whole = 0, walls = 0;
@@ -530,7 +530,7 @@ static double other_descend(const other *o, double *u) {
       for (int i = 0; i < M; i++)
         for (int k = 0; k < M; k++)
           H[i * M + k] += (1 + yHy / sy) * t * t * d[i] * d[k] / sy - t * (Hy[i] * d[k] + d[i] * Hy[k]) / sy;
-    fresh = step % 1500 == 1499; /* now and then anew */
+    fresh = step % 1500 == 1499; /* restarted now and then */
     still = f - fn < 1e-9 * (1 + fabs(f)) ? still + 1 : 0;
     f = fn;
     memcpy(u, next, sizeof *u * (size_t)M);
@@ -574,7 +574,7 @@ static void test_other_solver(void **unused) {
     c.options.lambda = trial < 2 ? 1 : 5;
     other_new(&o, &c);
     assert_int_equal(estimate(psdmp_fit_consistent, &c, NULL, &a), PSDM_OK);
-    /* ours in its terms: no barrier */
+    /* our answer in its terms: no barrier */
     double ours = 0.5 * weighted_cost(&c, &a) + c.options.lambda * psdmp_fit_divergence(c.p.rows.links, c.prior, a.pi),
            best = INFINITY, cost = 0;
     for (int start = 0; start < 3; start++) {
@@ -603,9 +603,9 @@ static void test_other_solver(void **unused) {
   assert_true(worst < 1e-4 && worst_cost < 1e-4);
 }
 
-/* ---- consistent: what it is for ---- */
+/* ---- consistent: its purpose ---- */
 
-/* no noise, a robot that can exist: theta comes back */
+/* no noise, a robot that can exist: theta is recovered */
 static void test_recovery(void **unused) {
   (void)unused;
   rng g = rng_start("fit recovery");
@@ -629,7 +629,7 @@ static void test_recovery(void **unused) {
   assert_true(worst < 1e-4); /* the pull of a tenth of a nat against a noise of 1e-3 */
 }
 
-/* data of bodies that cannot exist: the answer can, and fits no worse than the prior */
+/* data of bodies that cannot exist: the answer can exist, and fits no worse than the prior */
 static void test_impossible(void **unused) {
   (void)unused;
   rng g = rng_start("fit impossible");
@@ -696,7 +696,7 @@ static void test_start(void **unused) {
   problem_free(&c.p);
 }
 
-/* friction that pushes and a drive that floats: held at zero, not below */
+/* friction that pushes and a negative drive inertia: held at zero, not below */
 static void test_signs(void **unused) {
   (void)unused;
   rng g = rng_start("fit signs");
@@ -721,7 +721,7 @@ static void test_signs(void **unused) {
   problem_free(&c.p);
 }
 
-/* the same column twice, and one of zeros: the ridge shares, nothing explodes */
+/* the same column twice, and one of zeros: the ridge splits the value, nothing diverges */
 static void test_collinear(void **unused) {
   (void)unused;
   rng g = rng_start("fit collinear");
@@ -838,12 +838,11 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pseudo_inertia), cmocka_unit_test(test_surrogate),
-                                     cmocka_unit_test(test_equations),      cmocka_unit_test(test_way),
-                                     cmocka_unit_test(test_other_solver),   cmocka_unit_test(test_recovery),
-                                     cmocka_unit_test(test_impossible),     cmocka_unit_test(test_pull),
-                                     cmocka_unit_test(test_start),          cmocka_unit_test(test_signs),
-                                     cmocka_unit_test(test_collinear),      cmocka_unit_test(test_covariance),
-                                     cmocka_unit_test(test_seven_joints),   cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_pseudo_inertia), cmocka_unit_test(test_surrogate),    cmocka_unit_test(test_equations),
+      cmocka_unit_test(test_path),           cmocka_unit_test(test_other_solver), cmocka_unit_test(test_recovery),
+      cmocka_unit_test(test_impossible),     cmocka_unit_test(test_pull),         cmocka_unit_test(test_start),
+      cmocka_unit_test(test_signs),          cmocka_unit_test(test_collinear),    cmocka_unit_test(test_covariance),
+      cmocka_unit_test(test_seven_joints),   cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* test_fit_path.c: a fit with a prior step by step: from each point that it shows, the dense twin takes the next
- * step, says how far it goes, when mu falls and when it ends. */
+/* test_fit_path.c: a fit with a prior step by step: from each point that it reports, the dense twin computes the next
+ * step, its length, when mu falls and when the fit ends. */
 #include "test_fit_twin.h"
 
 enum { STEPS = 700 };
 
-/* ---- what the library shows ---- */
+/* ---- the points that the library reports ---- */
 
 typedef struct shown {
   const held *h;
@@ -22,7 +22,7 @@ static void show(void *user, const double *pi, const double *phi, double mu) {
 
 static shown path;
 
-/* ---- how far ---- */
+/* ---- step lengths ---- */
 
 /* eigenvalues of a symmetric 4 x 4 by Jacobi's rotations */
 static void eigenvalues(number A[4][4], number *out) {
@@ -45,7 +45,7 @@ static void eigenvalues(number A[4][4], number *out) {
   for (int i = 0; i < 4; i++) out[i] = A[i][i];
 }
 
-/* how fast what stands below logarithms changes along the step, and how much each logarithm weighs */
+/* how fast the arguments of the logarithms change along the step, and the weight of each logarithm */
 static int rates(const twin *w, const double *x, number *rate, number *weight) {
   int count = 0;
   for (int k = 0; k < w->links; k++, count += 4) {
@@ -62,7 +62,7 @@ static int rates(const twin *w, const double *x, number *rate, number *weight) {
   return count;
 }
 
-/* f' along the step and f'': the parabola of rows, ridges and what is linear, and the logarithms */
+/* f' along the step and f'': the parabola of rows, ridges and linear terms, and the logarithms */
 static number slope(const twin *w, int count, const number *rate, const number *weight, number t, number *second) {
   number begin = -w->decrement, bend = w->decrement, first;
   for (int i = 0; i < count; i++) begin += weight[i] * rate[i], bend -= weight[i] * rate[i] * rate[i];
@@ -98,7 +98,7 @@ static number length_of(const twin *w, const double *x, int *halved, bool *level
   return t;
 }
 
-/* ---- the whole way ---- */
+/* ---- the whole path ---- */
 
 typedef struct way {
   int steps, whole, short_of_walls, halved, higher, lower, loose;
@@ -121,7 +121,7 @@ static number explained(const held *h, const twin *w) {
   return sum;
 }
 
-/* every point that was shown follows from the one before */
+/* every reported point follows from the one before */
 static way expect_way(const held *h, twin *w, const shown *s, double digits, double least) {
   way is = {0};
   int count = 4 * w->links + w->positives, at = 0;
@@ -175,7 +175,7 @@ static psdm_status run(held *h, psdmp_fit *fit) {
   return status;
 }
 
-/* the answer is the last point, with its cost and doubt */
+/* the answer is the last point, with its cost and uncertainty */
 static void expect_answer(const held *h, twin *w, const psdmp_fit *fit, const double *x, bool barriers) {
   static number C[MOST][MOST], V[MOST][MOST];
   const problem *p = &h->p;
@@ -224,8 +224,8 @@ static psdmp_fit fit_of(arrays *a) {
                      .rank = -1};
 }
 
-/* a joint's torque is that of the prior's bodies and drives, half as heavy, and of friction that pushes; its noise
- * is told to be this */
+/* a joint's torque is that of the prior's bodies and drives, half as heavy, and of friction that pushes; this noise is
+ * passed to the fit */
 static void follow_truth(held *h, int j, double noise) {
   int base = h->p.rows.base, S = h->p.rows.standard, w = width_of(&h->p, j);
   for (long i = 0; i < h->p.each; i++) {
@@ -239,9 +239,9 @@ static void follow_truth(held *h, int j, double noise) {
   h->sigma[j] = noise;
 }
 
-static void ways(void **state) {
+static void steps_follow_the_twin(void **state) {
   (void)state;
-  rng g = rng_start("ways");
+  rng g = rng_start("steps_follow_the_twin");
   static arrays a;
   way all = {0};
   for (int k = 0; k < SHAPES; k++)
@@ -264,8 +264,7 @@ static void ways(void **state) {
         for (int i = 0; i < h.p.rows.standard; i++) start[i] = 2;
         for (int e = 0; e < h.p.rows.links; e++) random_body(&g, 9, 0.8, start + 10 * e);
       }
-      /* a thousandth of a thousandth, beside what is a little too large; of the drives nothing is seen, nor of a
-       * column */
+      /* a thousandth of a thousandth, with another slightly too large; drives and one column are unobservable */
       if (turn == 5) {
         h.options.start = start;
         for (long i = 0; i < h.p.each && k == 0; i++) h.p.X[0][i * width_of(&h.p, 0) + shapes[k].base] = 0;
@@ -301,7 +300,7 @@ static void ways(void **state) {
 }
 
 /* Sharp data of bodies that cannot exist: digits run out, steps are cut or not taken, or 600 are not enough. Every
- * point is inside, and the answer is the last one. */
+ * point is feasible, and the answer is the last one. */
 static void extremes(void **state) {
   (void)state;
   rng g = rng_start("extremes");
@@ -326,7 +325,7 @@ static void extremes(void **state) {
       assert_memory_equal(fit.phi, path.x[path.steps - 1], sizeof(double) * (size_t)h.p.own);
       assert_memory_equal(fit.pi, path.x[path.steps - 1] + h.p.own, sizeof(double) * (size_t)h.p.rows.standard);
       cut += path.steps < fit.steps;
-      if (fit.steps == 600) { /* it ends where it is: mu is what it was */
+      if (fit.steps == 600) { /* it ends where it is: mu is unchanged */
         capped++;
         int count = 4 * shapes[k].links + shapes[k].drives;
         for (int j = 0; j < h.p.rows.n; j++)
@@ -335,11 +334,11 @@ static void extremes(void **state) {
       }
       problem_free(&h.p);
     }
-  print_message("%d ways with steps that were not taken, %d longer than 600 steps\n", cut, capped);
+  print_message("%d paths with rejected steps, %d longer than 600 steps\n", cut, capped);
   assert_true(cut > 0 && capped > 0);
 }
 
-/* one whole step from the prior, whatever stands in the way */
+/* one whole step from the prior, whatever the constraints */
 static void surrogates(void **state) {
   (void)state;
   rng g = rng_start("surrogates");
@@ -372,7 +371,7 @@ static void surrogates(void **state) {
       for (int e = 0; e < w.links; e++) should = should && psdmp_fit_pseudo_positive(fit.pi + 10 * e);
       assert_int_equal(fit.feasible, should);
       feasible[should]++;
-      /* the doubt is that of the prior's Hessian */
+      /* the uncertainty is that of the prior's Hessian */
       static number C[MOST][MOST], V[MOST][MOST];
       number weighted = 0, count = 0;
       twin_doubt(&w, C, V);
@@ -392,7 +391,7 @@ static void surrogates(void **state) {
   assert_true(feasible[0] > 3 && feasible[1] > 3);
 }
 
-/* what cannot begin does not */
+/* an infeasible beginning is refused */
 static void refusals(void **state) {
   (void)state;
   rng g = rng_start("refusals");
@@ -411,10 +410,10 @@ static void refusals(void **state) {
   problem_free(&h.p);
 }
 
-/* arrays that are not there are not filled, and nobody need watch */
-static void silent(void **state) {
+/* absent arrays are not filled, and the observer is optional */
+static void absent_arrays_are_not_filled(void **state) {
   (void)state;
-  rng g = rng_start("silent");
+  rng g = rng_start("absent_arrays_are_not_filled");
   static arrays a;
   held h;
   held_new(&h, &g, &shapes[0], 20);
@@ -432,7 +431,8 @@ static void silent(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ways), cmocka_unit_test(extremes), cmocka_unit_test(surrogates),
-                                     cmocka_unit_test(refusals), cmocka_unit_test(silent)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(steps_follow_the_twin), cmocka_unit_test(extremes),
+                                     cmocka_unit_test(surrogates), cmocka_unit_test(refusals),
+                                     cmocka_unit_test(absent_arrays_are_not_filled)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_fit_problem.h: rows to fit, kept whole beside their factors. Part of one program at a time. */
+/* test_fit_problem.h: rows to fit, kept together with their factors. Part of one program at a time. */
 #ifndef TEST_FIT_PROBLEM_H
 #define TEST_FIT_PROBLEM_H
 
@@ -23,7 +23,7 @@ typedef struct problem {
   double *Y;              /* robots: (n each x standard), a row of joint j at time i is i n + j */
 } problem;
 
-/* exactly as much as was asked for, a fence behind it, and nothing in it may be taken for zero */
+/* exactly the requested size, with a fence behind it and not zeroed */
 static inline double *scratch_of(size_t count) { return fenced_new((count > 0 ? count : 1) * sizeof(double)); }
 
 static inline double *zeros_of(long count) {
@@ -39,7 +39,7 @@ static inline int width_of(const problem *p, int joint) { return p->rows.base + 
 static inline void problem_new(problem *p, int n, int base, int standard, int links, const int *extras, long each) {
   memset(p, 0, sizeof *p);
   p->each = each;
-  for (int j = n; j < JOINTS_MOST; j++) p->extras[j] = 1 << 20, p->count[j] = NAN; /* nobody may look at them */
+  for (int j = n; j < JOINTS_MOST; j++) p->extras[j] = 1 << 20, p->count[j] = NAN; /* they must not be read */
   for (int j = 0; j < n; j++) {
     p->own += p->extras[j] = extras[j];
     p->count[j] = (double)each;
@@ -100,7 +100,7 @@ static inline double plain_cost(const problem *p, int joint, const double *theta
 
 /* ---- robots ---- */
 
-/* ten parameters of a body made of points: always consistent, and generic */
+/* ten parameters of a body of points: always consistent, and generic */
 static inline void random_body(rng *g, double mass, double reach, double pi[10]) {
   double P[16] = {0};
   for (int point = 0; point < 6; point++) {
@@ -119,7 +119,7 @@ static inline void ball(double mass, double radius, double pi[10]) {
   memcpy(pi, of, sizeof of);
 }
 
-/* K and the standard parameter that each base parameter is named by */
+/* K and the standard parameter that names each base parameter */
 static inline void base_of(const psdm_robot *robot, int *base, double **K, int kept[BASE_MOST]) {
   psdm_model *model;
   assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);

@@ -1,5 +1,5 @@
-/* test_fit_pseudo.c: pseudo-inertias beside those of points, their factors, what is not inside, and the divergence
- * in long double. */
+/* test_fit_pseudo.c: pseudo-inertias against those of points, their factors, infeasible ones, and the divergence in
+ * long double. */
 #include "test_fit_twin.h"
 
 static void points(void **state) {
@@ -51,7 +51,7 @@ static void factors(void **state) {
       }
     }
   }
-  /* on the edge and beyond it: no mass, a plate, a rod, more of one moment than the two others have */
+  /* on the boundary and beyond it: no mass, a plate, a rod, more of one moment than the two others have */
   const double edge[][10] = {
       {0, 0, 0, 0, 1, 0, 0, 1, 0, 1},   {1, 0, 0, 0, 1, 0, 0, 1, 0, 2},   {1, 0, 0, 0, 0, 0, 0, 1, 0, 1},
       {1, 0, 0, 0, 3, 0, 0, 1, 0, 1},   {1, 0, 0, 0, 1, 0, 0, 3, 0, 1},   {1, 0, 0, 0, 1, 0, 0, 1, 0, 3},
@@ -101,7 +101,7 @@ static void divergences(void **state) {
       assert_true(isinf(psdmp_fit_divergence(3, prior, pi)));
       prior[10 * k] = mass;
     }
-    /* near the prior half the square of what changes; a millionth more of everything: 4 (x - log(1 + x)) */
+    /* near the prior half the square of the change; everything larger by a millionth: 4 (x - log(1 + x)) */
     double more[10];
     for (int i = 0; i < 10; i++) more[i] = prior[i] * (1 + 1e-6);
     assert_true(fabs(psdmp_fit_divergence(1, prior, more) - 4 * (1e-6 - log1p(1e-6))) < 1e-15); /* 2e-12 */

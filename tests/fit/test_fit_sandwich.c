@@ -1,4 +1,4 @@
-/* Doubt from blocks: the formula once more over all rows, and coverage where residuals hang together. */
+/* Uncertainty from blocks: the formula over all rows, and coverage with correlated residuals. */
 #include <lapacke.h>
 
 #include "test_fit_problem.h"
@@ -112,7 +112,7 @@ static void test_formula(void **unused) {
   assert_true(worst < 1e-6 && worst_share < 1e-6); /* the twin squares the condition number */
 }
 
-/* what the data do not see is all prior's */
+/* an unobservable parameter comes from the prior alone */
 static void test_prior_share(void **unused) {
   (void)unused;
   rng g = rng_start("sandwich prior share");
@@ -144,7 +144,7 @@ static void test_prior_share(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* ---- coverage: x and the noise remember themselves, 0.97 from row to row ---- */
+/* ---- coverage: x and the noise are correlated, 0.97 from row to row ---- */
 
 static double remember(rng *g, double *state, double memory) {
   return *state = memory * *state + sqrt(1 - memory * memory) * rng_normal(g);
@@ -190,16 +190,16 @@ static void test_coverage(void **unused) {
   }
   double ours = (double)inside / all, theirs = (double)classical / all;
   print_message("inside 3 sd: %.3f, with the classical sd %.3f\n", ours, theirs);
-  /* student's t of 19 degrees of freedom has 0.993 inside 3; 1050 trials and memory across the blocks' ends take
+  /* student's t of 19 degrees of freedom has 0.993 inside 3; 1050 trials and correlation across the blocks' ends cost
    * some of it */
   assert_true(ours > 0.93 && theirs < 0.75);
   problem_free(&p);
 }
 
-/* ---- linear fits, plainly: steps of the blocks, as they are and as if each had been left out but for a part of 1 /
- * 2B ---- */
+/* ---- plain linear fits: steps of the blocks, kept and as if each had been left out except for a share of 1 / 2B
+ * ---- */
 
-/* x <- A^-1 x by elimination with pivots; A (W x W) is spoilt */
+/* x <- A^-1 x by elimination with pivots; A (W x W) is overwritten */
 static void plain_solve(int W, double A[16][16], double *x) {
   for (int c = 0; c < W; c++) {
     int p = c;

@@ -1,5 +1,5 @@
-/* test_fit_small.c: what linear fits are made of, number by number, on a few joints of unlike sizes: sizes,
- * refusals, the gathered triangle, gradients, answers, ranks at their bound, scratch. */
+/* test_fit_small.c: the parts of linear fits, number by number, on a few joints of different sizes: sizes, refusals,
+ * the gathered triangle, gradients, answers, ranks at their bound, scratch. */
 #include "fit/fit_priv.h"
 #include "linalg/linalg.h"
 #include "test_fit_problem.h"
@@ -104,7 +104,7 @@ static void refusals(void **state) {
       assert_true(sound(3, 4, extras, sigma, 0));
       sigma[j] = wrong[k];
       assert_false(sound(3, 4, extras, sigma, 0));
-      assert_true(sound(j > 0 ? j : 3, 4, extras, j > 0 ? sigma : NULL, 0)); /* one that is none of them */
+      assert_true(sound(j > 0 ? j : 3, 4, extras, j > 0 ? sigma : NULL, 0)); /* an unknown one */
     }
   }
   assert_true(sound(3, 4, extras, NULL, 1e300));
@@ -222,7 +222,7 @@ static void answers(void **state) {
           int from = i < own ? base + i : i - own, to = c < own ? base + c : c - own;
           expect(covariance[from * W + to], variance * C[i * W + c], (double)variance, "covariance", i, c);
         }
-      /* what is not asked for is not filled, and without C there is no covariance */
+      /* optional outputs that are absent are not filled, and without C there is no covariance */
       memset(covariance, 0, sizeof *covariance * (size_t)(W * W));
       psdmp_fit_finish(&p.rows, weights, x, NULL, parameters, scratch, &fit);
       assert_true(max_absolute(covariance, W * W) == 0);
@@ -240,7 +240,7 @@ static void answers(void **state) {
 typedef psdm_status estimator(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch,
                               psdmp_fit *fit);
 
-/* everything an estimator says, arrays filled with NAN before; x: phi theta */
+/* every output of an estimator, arrays filled with NAN before; x: phi theta */
 static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_options *o, double *x, double *covariance,
                             psdmp_fit *fit) {
   double *scratch = scratch_of(psdmp_fit_scratch(&p->rows));
@@ -290,7 +290,7 @@ static void linear(void **state) {
                  10 * (double)(least / (count - W)) * sqrt((double)(inverse[i][i] * inverse[c][c])), "covariance", i,
                  c);
         }
-      /* total least squares have the same covariance but for their residual; and refuse what these refuse */
+      /* total least squares has the same covariance except for its residual, and the same refusals */
       psdmp_fit total;
       double t[MOST], *other = scratch_of((size_t)(W * W));
       assert_int_equal(estimate(psdmp_fit_total, &p, &o, t, other, &total), PSDM_OK);
@@ -368,7 +368,7 @@ static void total(void **state) {
     }
 }
 
-/* ---- ranks: directions below 1e-10 of the largest are none ---- */
+/* ---- ranks: directions below 1e-10 of the largest do not count ---- */
 
 /* two columns and a torque as a triangle, one joint */
 static void triangle_new(problem *p, const double R[9]) {
@@ -391,7 +391,7 @@ static void ranks(void **state) {
           estimate(kind ? psdmp_fit_total : psdmp_fit_linear, &p, &(psdmp_fit_options){0}, x, covariance, &fit),
           PSDM_OK);
       assert_int_equal(fit.rank, deep ? 1 : 2);
-      if (deep && !kind) { /* the least norm in unit length is (1, 1); what is left are 1 and 2 of three rows */
+      if (deep && !kind) { /* the least norm in unit length is (1, 1); the residuals are 1 and 2, from three rows */
         const double length[2] = {4, 3}, value[2] = {x[1], x[0]};
         for (int i = 0; i < 2; i++) {
           assert_true(fabs(value[i] - 1 / length[i]) < 1e-9);
@@ -403,7 +403,7 @@ static void ranks(void **state) {
     }
 }
 
-/* which way a pair of columns is solved: by pivots where the second has more than 1e-8 of its length to itself */
+/* how a pair of columns is solved: by pivots if more than 1e-8 of the second's length is independent */
 static void by_pivots(void **state) {
   (void)state;
   for (int k = 0; k < 2; k++) {
@@ -416,8 +416,8 @@ static void by_pivots(void **state) {
   }
 }
 
-/* a torque that only what is left over explains */
-static void no_share(void **state) {
+/* a torque that only the remainder explains */
+static void torque_outside_the_columns(void **state) {
   (void)state;
   for (int k = 0; k < 3; k++) {
     /* unit columns at a distance of 0.5 from each other's line; the torque has 0, 1e-13 and 1e-11 along the weak
@@ -434,7 +434,7 @@ static void no_share(void **state) {
   }
 }
 
-/* nothing is seen, and nothing is claimed: also of total least squares; numbers that are none give no answer */
+/* nothing is observable, and nothing is claimed, also by total least squares; NAN gives no answer */
 static void nothing(void **state) {
   (void)state;
   const int extras[2] = {1, 2};
@@ -454,7 +454,7 @@ static void nothing(void **state) {
   fenced_free(scratch);
 }
 
-/* x and Z of a triangle, all of them; a column of zeros is none */
+/* x and Z of a triangle, all of them; a column of zeros does not count */
 static void solved(void **state) {
   (void)state;
   rng g = rng_start("solved");
@@ -466,7 +466,7 @@ static void solved(void **state) {
     for (int i = 0; i < full; i++)
       for (int k = i; k < full; k++)
         G[i * full + k] = k == zero ? 0 : (i == k ? 2 : rng_uniform(&g, -1, 1)) * pow(10, k % 3 - 1);
-    for (int i = 0; i < full; i++) /* below it stands what nobody may read */
+    for (int i = 0; i < full; i++) /* the part below it must not be read */
       for (int k = 0; k < i; k++) G[i * full + k] = 1e6;
     for (int i = 0; i < full; i++)
       for (int k = 0; k < full; k++) {
@@ -476,7 +476,8 @@ static void solved(void **state) {
     if (zero >= 0) N[zero][zero] = 1;
     inverse_of(W, N, inverse);
     assert_int_equal(psdmp_fit_solve(W, G, scratch, x, Z), zero >= 0 ? W - 1 : W);
-    for (int i = 0; i < W && zero >= 0; i++) assert_true(Z[i * W + W - 1] == 0); /* of a direction that is none */
+    /* of a direction that does not count */
+    for (int i = 0; i < W && zero >= 0; i++) assert_true(Z[i * W + W - 1] == 0);
     int none = 0; /* a triangle turned by pivots, or directions */
     for (int i = 0; i < W * W; i++) none += Z[i] == 0;
     if (zero < 0) assert_int_equal(none, W * (W - 1) / 2);
@@ -527,7 +528,7 @@ static void sigmas(void **state) {
     }
 }
 
-/* what is asked for: the pieces that are handed out, one by one */
+/* the scratch requested: its pieces, one by one */
 static void scratches(void **state) {
   (void)state;
   for (int k = 0; k < SHAPES; k++) {
@@ -544,7 +545,7 @@ static void scratches(void **state) {
     assert_int_equal(psdmp_fit_solve_scratch((int)W), solve[0]);
     assert_int_equal(psdmp_fit_solve_scratch((int)W + 1), solve[1]);
     /* total least squares: the triangle, x and y, the torque's four matrices of one column and row more, both
-     * solutions' scratch; and what all share */
+     * solutions' scratch; and the shared ones */
     size_t total = full * full + 2 * W + 4 * (full + 1) * (full + 1) + 2 * solve[1], cone = psdmp_fit_cone_scratch(&r);
     assert_true(cone < total);
     assert_int_equal(psdmp_fit_scratch(&r), total + gather + 2 * w + n);
@@ -564,7 +565,7 @@ static void scratches(void **state) {
     assert_int_equal(psdmp_linalg_factor_scratch(factors[k].w, factors[k].rows), factors[k].should);
 }
 
-/* columns of a factor in another order: none of what stands behind the list is looked at */
+/* columns of a factor in another order: entries beyond the list are not read */
 static void taken(void **state) {
   (void)state;
   rng g = rng_start("taken");
@@ -592,9 +593,10 @@ static void taken(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes),     cmocka_unit_test(refusals),  cmocka_unit_test(gathered), cmocka_unit_test(gradients),
-      cmocka_unit_test(answers),   cmocka_unit_test(linear),    cmocka_unit_test(total),    cmocka_unit_test(ranks),
-      cmocka_unit_test(no_share),  cmocka_unit_test(nothing),   cmocka_unit_test(solved),   cmocka_unit_test(sigmas),
+      cmocka_unit_test(sizes),     cmocka_unit_test(refusals),  cmocka_unit_test(gathered),
+      cmocka_unit_test(gradients), cmocka_unit_test(answers),   cmocka_unit_test(linear),
+      cmocka_unit_test(total),     cmocka_unit_test(ranks),     cmocka_unit_test(torque_outside_the_columns),
+      cmocka_unit_test(nothing),   cmocka_unit_test(solved),    cmocka_unit_test(sigmas),
       cmocka_unit_test(scratches), cmocka_unit_test(by_pivots), cmocka_unit_test(taken)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_fit_twin.h: small problems with a prior, and Newton's step on them once more: dense, in long double, from
- * sums over the rows. Part of one program at a time. */
+/* test_fit_twin.h: small problems with a prior, and a plain twin of Newton's step: dense, in long double, from sums
+ * over the rows. Part of one program at a time. */
 #ifndef TEST_FIT_TWIN_H
 #define TEST_FIT_TWIN_H
 
@@ -10,7 +10,7 @@ enum { MOST = 32 };
 
 typedef long double number;
 
-/* shapes: several links and drives, none of either, no own columns, no shared ones, nothing but scalars */
+/* shapes: several links and drives, none of either, no own columns, no shared ones, scalars only */
 typedef struct shape {
   int n, base, links, drives, extras[3];
 } shape;
@@ -63,11 +63,11 @@ typedef struct twin {
   double lambda, mu;
   /* at x */
   number map[MOST][MOST]; /* phi pi from the coordinates */
-  number root[MOST];      /* of the Hessian of what is not data */
+  number root[MOST];      /* of the Hessian of the part without data */
   number H[MOST][MOST], gradient[MOST], z[MOST], step[MOST], decrement;
 } twin;
 
-/* whether unknown i is a number of its own */
+/* whether unknown i is a scalar of its own */
 static inline bool alone(const twin *w, int i) { return i < w->own || i >= w->own + 10 * w->links; }
 
 static inline void twin_sums(twin *w) {
@@ -178,7 +178,7 @@ static inline void twin_link(twin *w, const double *x, int k, number tilt[10]) {
   }
 }
 
-/* x <- A^-1 x by elimination; A is spoilt, M numbers, A positive definite */
+/* x <- A^-1 x by elimination; A is overwritten, M numbers, A positive definite */
 static inline void eliminate(int M, number A[MOST][MOST], number *x) {
   for (int c = 0; c < M; c++)
     for (int i = c + 1; i < M; i++) {
@@ -239,7 +239,7 @@ static inline void twin_newton(twin *w, const double *x, bool barriers) {
 }
 
 /* C = J H^-1 J^T in the order phi theta, J takes the coordinates there; inner (nullable): V = J H^-1 D^2 H^-1 J^T, D
- * the roots of what is not data */
+ * the roots of the part without data */
 static inline void twin_doubt(const twin *w, number C[MOST][MOST], number V[MOST][MOST]) {
   static number J[MOST][MOST], U[MOST][MOST], A[MOST][MOST];
   const psdmp_fit_rows *r = &w->h->p.rows;

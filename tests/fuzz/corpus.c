@@ -1,5 +1,5 @@
-/* corpus.c: the stored inputs of a fuzz target, once each, without libFuzzer: corpus_NAME FOLDER... What a fuzzer
- * once found stays found. */
+/* corpus.c: the stored inputs of a fuzz target, once each, without libFuzzer: corpus_NAME FOLDER... They keep every
+ * finding of the fuzzers under test. */
 #define _GNU_SOURCE /* scandir */
 #include <dirent.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ static void run_file(const char *folder, const char *name) {
   fclose(file);
   printf("%s\n", name);
   fflush(stdout);                           /* the last name is the one that failed */
-  uint8_t *exact = malloc(size ? size : 1); /* so that a byte behind the end is seen */
+  uint8_t *exact = malloc(size ? size : 1); /* so that a read beyond the end is detected */
   if (!exact) exit(2);
   memcpy(exact, data, size);
   LLVMFuzzerTestOneInput(exact, size);

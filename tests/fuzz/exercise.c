@@ -1,5 +1,5 @@
-/* exercise.c: what a robot that was read goes through: its facts hold together, its dynamics answer, and written as
- * YAML or URDF it is read again. */
+/* exercise.c: checks of a robot that was read: its facts are consistent, its dynamics answer, and written as YAML or
+ * URDF it is read again. */
 #define _GNU_SOURCE /* memfd_create */
 #include "exercise.h"
 
@@ -23,14 +23,14 @@ static int answered(const psdm_robot *robot, psdm_status status) {
   return status == PSDM_OK || (status == PSDM_E_LOOP && psdm_robot_loops(robot));
 }
 
-void check_sentence(const char *text) {
+void check_message(const char *text) {
   check(text && text[0]);
   for (const unsigned char *c = (const unsigned char *)text; *c; c++) check(*c >= 0x20 && *c != 0x7F);
 }
 
 void check_error(const psdm_error *error, psdm_status status) {
   check(error->status == status && error->line >= 0 && error->column >= 0);
-  check_sentence(error->text);
+  check_message(error->text);
 }
 
 static void check_facts(const psdm_robot *robot) {
@@ -47,10 +47,10 @@ static void check_facts(const psdm_robot *robot) {
   }
   for (int k = 0; k < psdm_robot_parameter_count(robot); k++)
     check(psdm_robot_parameter_name(robot, k, text, sizeof text)[0]);
-  for (int i = 0; i < psdm_robot_notes(robot); i++) check_sentence(psdm_robot_note(robot, i));
-  for (int i = 0; i < psdm_robot_warnings(robot); i++) check_sentence(psdm_robot_warning(robot, i));
+  for (int i = 0; i < psdm_robot_notes(robot); i++) check_message(psdm_robot_note(robot, i));
+  for (int i = 0; i < psdm_robot_warnings(robot); i++) check_message(psdm_robot_warning(robot, i));
   for (int i = 0; i < psdm_robot_assumptions(robot); i++)
-    check_sentence(psdm_robot_assumption(robot, i, text, sizeof text));
+    check_message(psdm_robot_assumption(robot, i, text, sizeof text));
   for (int i = 0; i < psdm_robot_thetas(robot); i++) check(psdm_robot_theta(robot, i, &value) && value - value == 0);
 }
 
@@ -126,7 +126,7 @@ void exercise(const psdm_robot *robot) {
   psdm_work_free(work, NULL);
 }
 
-/* ---- files that are only memory ---- */
+/* ---- files in memory ---- */
 
 int memory_file(const uint8_t *data, size_t size, char path[PATH_BYTES]) {
   int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -137,7 +137,7 @@ int memory_file(const uint8_t *data, size_t size, char path[PATH_BYTES]) {
 
 /* ---- out and in again ---- */
 
-/* a name that both formats say as it is: printable ASCII, and no word of YAML robot files */
+/* a name that both formats keep unchanged: printable ASCII, and not a keyword of YAML robot files */
 static bool plain(const char *name) {
   for (const char *c = name; *c; c++)
     if (*c < 0x20 || *c > 0x7E) return false;
@@ -151,7 +151,7 @@ static bool writable(const psdm_robot *robot) {
   if (!plain(psdm_robot_name(robot)) || !plain(psdm_robot_base_name(robot))) return false;
   for (int j = 0; j < psdm_robot_joints(robot); j++)
     if (!plain(psdm_robot_joint(robot, j)->name) || !plain(psdm_robot_link_name(robot, j))) return false;
-  /* what overflows, or nearly so, is no robot */
+  /* numbers that overflow, or nearly so, are not a robot */
   for (int k = 0; k < psdm_robot_parameter_count(robot); k++)
     if (!(pi[k] > -1e50 && pi[k] < 1e50)) return false;
   return true;

@@ -1,5 +1,4 @@
-/* exercise_log.c: what a log in a file goes through: every number of a row is finite, and reading it again gives the
- * same. */
+/* exercise_log.c: checks of a log in a file: every number of a row is finite, and reading it again gives the same. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,11 +32,11 @@ static outcome read_rows(psdm_log *log) {
         if (rows.qd) add(&o, rows.qd[2 * k + j]);
       }
     }
-  if (o.status) check_sentence(error.text);
+  if (o.status) check_message(error.text);
   for (int f = 0; f < PSDM_FAULTS; f++) {
     const char *text;
     o.faults[f] = psdm_log_faults(log, (psdm_fault)f);
-    for (int k = 0; (text = psdm_log_fault(log, (psdm_fault)f, k, NULL)); k++) check_sentence(text);
+    for (int k = 0; (text = psdm_log_fault(log, (psdm_fault)f, k, NULL)); k++) check_message(text);
   }
   return o;
 }

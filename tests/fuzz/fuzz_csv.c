@@ -11,7 +11,7 @@ typedef struct source {
   size_t left, piece;
 } source;
 
-/* what a reading came to */
+/* the outcome of a reading */
 typedef struct outcome {
   psdm_status status;
   psdm_error error;
@@ -34,7 +34,7 @@ static ptrdiff_t read_piece(void *user, char *buffer, size_t size) {
   return (ptrdiff_t)n;
 }
 
-/* the line buffer of a megabyte is kept from run to run: mapping it anew would take nine tenths of the time */
+/* the line buffer of a megabyte is kept from run to run: mapping it again would take nine tenths of the time */
 static void *line_buffer;
 
 static void *allocate(void *user, size_t bytes) {

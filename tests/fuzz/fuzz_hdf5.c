@@ -1,5 +1,5 @@
-/* fuzz_hdf5.c: any bytes as a log in HDF5, MATLAB's version 7.3 among them. The format's first bytes are put where
- * an input has lost them: without them it is text, which has its own fuzzer. */
+/* fuzz_hdf5.c: any bytes as a log in HDF5, MATLAB's version 7.3 among them. The format's first bytes are restored if an
+ * input has lost them: without them it is text, which has its own fuzzer. */
 #include <string.h>
 
 #include <hdf5.h>

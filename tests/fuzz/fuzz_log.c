@@ -1,5 +1,5 @@
-/* fuzz_log.c: any bytes as a log, by name and by number, whole and in small pieces: the same rows and the same
- * counts, and every row is a row. */
+/* fuzz_log.c: any bytes as a log, by name and by number, whole and in small pieces: the same rows and the same counts,
+ * and every row is finite. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ typedef struct source {
   size_t left, piece;
 } source;
 
-/* what a reading came to */
+/* the outcome of a reading */
 typedef struct outcome {
   psdm_status status;
   psdm_error error;
@@ -34,7 +34,7 @@ static ptrdiff_t read_piece(void *user, char *buffer, size_t size) {
   return (ptrdiff_t)n;
 }
 
-/* large blocks are kept from run to run: mapping them anew would take most of the time */
+/* large blocks are kept from run to run: mapping them again would take most of the time */
 enum { KEPT = 16, LARGE = 64 * 1024 };
 static struct {
   void *memory;

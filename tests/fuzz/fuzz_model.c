@@ -1,5 +1,5 @@
-/* fuzz_model.c: any bytes as a derived model. What is refused is refused with a clean sentence; what is accepted
- * survives every function that takes a model. */
+/* fuzz_model.c: any bytes as a derived model. A refused model gets a clean message; an accepted one survives every
+ * function that takes a model. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* fuzz_parameters.c: any bytes as a parameter file. What is refused is refused with a clean sentence; what is
- * accepted is applied, predicts torques, and written and read again it is the same file. */
+/* fuzz_parameters.c: any bytes as a parameter file. A refused file gets a clean message; an accepted one is applied,
+ * predicts torques, and is the same file after writing and reading. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void use(const psdm_parameters *p, psdm_robot *robot) {
   if (status) check_error(&error, status);
 }
 
-/* text to text: whatever was read is written the same way twice */
+/* text to text: an accepted file is written the same way twice */
 static void write_twice(const psdm_parameters *p, const psdm_robot *robot) {
   static char first[WRITTEN_BYTES], second[WRITTEN_BYTES];
   psdm_parameters *again;

@@ -1,5 +1,5 @@
-/* fuzz_report.c: any bytes as a result and as gnuplot's picture. What is refused is refused with a clean sentence;
- * of what is accepted all sections are written, and every tag on the page is one that the report itself writes. */
+/* fuzz_report.c: any bytes as a result and as gnuplot's picture. A refused result gets a clean message; for an accepted
+ * one all sections are written, and every tag on the page is one of the report's own. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void check_tags(const char *html) {
     for (size_t k = 0; k < sizeof tags / sizeof *tags; k++)
       known |= strlen(tags[k]) == length && memcmp(at, tags[k], length) == 0;
     check(known);
-    /* no handler, no style, no address that leaves the page */
+    /* no handler, no style, no address outside the page */
     for (const char *in = at; *in && *in != '>'; in++)
       check(strncmp(in, " on", 3) != 0 && strncmp(in, " style=", 7) != 0 && strncmp(in, " src=", 5) != 0);
   }

@@ -1,5 +1,5 @@
-/* fuzz_urdf.c: any bytes as a URDF, whole or cut. An input that does not begin with '<' spends its first four bytes
- * on options: a letter of flags, then which of the text's names are root, tip and locked joint. */
+/* fuzz_urdf.c: any bytes as a URDF, whole or cut. If an input does not begin with '<', its first four bytes are
+ * options: a letter of flags, then the choice of root, tip and locked joint among the text's names. */
 #include <string.h>
 
 #include "exercise.h"
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       options.locks = &lock, options.lock_count = 1, pick_name(text, size - 4, data[3] % 32, joint);
     data += 4, size -= 4;
   }
-  if (!size || data[0] != '<') return 0; /* what YAML is has its own fuzzer */
+  if (!size || data[0] != '<') return 0; /* YAML has its own fuzzer */
   psdm_robot *robot = parse_or_refuse(data, size, "fuzz.urdf", &options);
   if (!robot) return 0;
   exercise(robot);

@@ -1,5 +1,5 @@
-/* fuzz_yaml.c: any bytes as a robot file. What is refused must be refused with a clean sentence; what is accepted must
- * survive every function of the rigid room. */
+/* fuzz_yaml.c: any bytes as a robot file. A refused file must get a clean message; an accepted one must survive every
+ * function of the rigid room. */
 #include "exercise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

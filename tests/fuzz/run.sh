@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh [SECONDS]: fuzzes each target for so long (60 by default); any crash, leak, hang or undefined step fails.
-# FUZZ_SEED=N draws the same inputs again. What is found is left in build/fuzz/found; copy it to tests/fuzz/corpus/ once it is understood.
+# run.sh [SECONDS]: fuzzes each target for SECONDS (60 by default); any crash, leak, hang or undefined step fails.
+# FUZZ_SEED=N draws the same inputs again. Findings are written to build/fuzz/found; copy one to tests/fuzz/corpus/ once it is understood.
 set -eu
 seconds=${1:-60}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,12 +12,12 @@ cd "$root"
 cmake --preset fuzz
 cmake --build "$build" --target fuzzers --parallel "$jobs"
 
-# seeds: the handwritten corpus, and every robot that is shipped
+# seeds: the handwritten corpus, and every shipped robot
 mkdir -p "$build/seeds/yaml" "$build/seeds/urdf" "$build/found"
 cp robots/*.yaml "$build/seeds/yaml/"
 cp tests/robots/urdf/*.urdf "$build/seeds/urdf/"
 
-# fuzz TARGET MAX_LEN SEEDS...: what grows goes to grown/, the seeds stay as they are
+# fuzz TARGET MAX_LEN SEEDS...: new inputs go to grown/, the seeds stay unchanged
 fuzz() {
   name=$1 max_len=$2
   shift 2
@@ -40,6 +40,6 @@ fuzz bag 8192
 fuzz report 8192
 fuzz parameters 8192
 fuzz model 8192
-# matio allocates what a header claims before it reads: gigabytes that are never touched, and nothing that we can ask before
+# matio allocates what a header claims before it reads: gigabytes that are never touched, and there is no way to check before
 fuzz mat 8192 -malloc_limit_mb=5120 -timeout=60
 fuzz hdf5 16384

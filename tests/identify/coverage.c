@@ -3,16 +3,15 @@
  *
  *   coverage kr6|denso ESTIMATOR SEEDS ROWS CABLE [recipe] [plain]
  *
- * Exact torques along one exciting motion at 1 kHz, read through 17-bit encoders at the motors (gear 100), with
- * noise of 0.5 % of each joint's largest torque, of as many seeds as asked for; CABLE is a spring at the wrist that
- * no model knows, as a share of the wrist's largest torque. The cutoff is fixed, or everything is left to the
- * recipe. Prints a line per base parameter. Exit 0, or 1 when fewer than 95 % of the cases are covered without a
- * cable, or a fit is not physically possible. */
+ * Exact torques along one exciting motion at 1 kHz, read through 17-bit encoders at the motors (gear 100), with noise
+ * of 0.5 % of each joint's largest torque, for SEEDS seeds; CABLE is an unmodelled spring at the wrist, as a share of
+ * the wrist's largest torque. The cutoff is fixed, or the recipe chooses everything. Prints a line per base parameter.
+ * Exit 0, or 1 when fewer than 95 % of the cases are covered without a cable, or a fit is not physically possible. */
 #include "test_calibrate_log.h"
 
 #include "psdm/calibrate.h"
 
-/* Kinematics of the KR6; bodies of our own choosing, physically possible: ellipsoids near the middle of their links. */
+/* Kinematics of the KR6 with made-up bodies, physically possible: ellipsoids near the middle of their links. */
 static const char kr6[] = "name: kr6_like\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n"
                           "  - {name: A1, type: revolute, d: 0.183, a: 0.025, alpha: -pi/2, drive_inertia: 1.1}\n"
                           "  - {name: A2, type: revolute, a: -0.315, drive_inertia: 1.0}\n"
@@ -34,9 +33,9 @@ static const char kr6[] = "name: kr6_like\ngravity: [0, 0, -9.81]\nconvention: d
                           "  - {mass: 3.0, com: [-0.002, -0.019, 0.067], inertia: {xx: 0.006, yy: 0.0065, zz: 0.006, "
                           "xy: 0.0001, xz: -0.0003, yz: 0.0004}}\n";
 
-/* Standard parameters that have the base parameters of Lloyd, Irani, Ahmadi (2022), Table 4: its gravity parameters
- * as masses and first moments, its inertial ones as moments about the link frames and drive inertias, and zero where
- * several would do. Not physically possible. */
+/* Standard parameters that have the base parameters of Lloyd, Irani, Ahmadi (2022), Table 4: its gravity parameters as
+ * masses and first moments, its inertial ones as moments about the link frames and drive inertias, and zero where the
+ * choice is free. Not physically possible. */
 static void set_denso(double *pi) {
   static const double link[6][10] = {
       {7.42, 0, 0, 0.566, 0, 0, 0, 0, 0, 0},

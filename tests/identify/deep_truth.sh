@@ -1,6 +1,6 @@
-# Calibration of robots whose truth is known, from logs that psdm simulate made: KR6 (physically possible bodies of our own) and Denso (Table 4 of Lloyd, Irani,
+# Calibration of robots whose truth is known, from logs that psdm simulate made: KR6 (made-up, physically possible bodies) and Denso (Table 4 of Lloyd, Irani,
 # Ahmadi 2022). 17-bit encoders at the motors, gear 100, noise of 0.5 % of each drive's effort, 1 kHz, Coulomb friction that sticks; 20 noise seeds each
-# (SEEDS=N for another number), and fewer with a cable at the wrist that no model knows, and with all choices left to the recipe.
+# (SEEDS=N for another number), and fewer with an unmodelled cable at the wrist and with the whole recipe.
 set -u
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}"
 export OPENBLAS_NUM_THREADS=1
@@ -12,7 +12,7 @@ failed() { echo "WRONG: $1"; exit 1; }
 
 cp "$SOURCE/tests/support/kr6.yaml" kr6.yaml
 
-# standard parameters that have the base parameters of Table 4, zero where several would do: no such bodies exist. Friction of Table 2.
+# standard parameters that have the base parameters of Table 4, zero where the choice is free: no such bodies exist. Friction of Table 2.
 cat > denso.yaml <<'YAML'
 name: denso
 gravity: [9.81, 0, 0]
@@ -33,13 +33,13 @@ links:
   - standard: {m: 0, mx: 0, my: 0, mz: 0, XX: 0, XY: 0, XZ: 0, YY: 0, YZ: 0, ZZ: 0}
 YAML
 
-# NAME FILE OPTION...: the log that the robot leaves behind. 7.9 s: at 8 s all joints would come to rest at once.
+# NAME FILE OPTION...: the robot's log. 7.9 s: at 8 s all joints would come to rest at once.
 simulate() {
   "$PSDM" simulate "$2" --time 7.9 --friction coulomb --control computed-torque --compensate --reference fourier --amplitude 1.2 --period 4 --initial reference \
     --seed 4 --motor --quantum "$(awk 'BEGIN { printf "%.17g", 2 * 3.14159265358979312 / 131072 }')" --log "$1" --log-rate 1000 "${@:3}" > words 2>&1 || { cat words; failed "simulate $2"; }
 }
 
-# without inertias and friction, as a user would have the file; what is true
+# the file without inertias and friction, as a user has it; the truth
 prepare() {
   sed '/^links:/,$d; s/drive_inertia: [0-9.]*/drive_inertia: unknown/; s/, friction: {[^}]*}//' "$1.yaml" > "$1_kinematics.yaml"
   "$PSDM" params "$1.yaml" --json > "$1_truth.json" 2> words || { cat words; failed "params $1"; }
@@ -52,14 +52,14 @@ try() { python3 "$SOURCE/tests/identify/truth.py" "$PSDM" "$work" "$@" || wrong=
 prepare kr6
 simulate kr6_clean.csv kr6.yaml
 prepare denso
-# the Denso moves by its base parameters alone
+# the Denso is simulated with its base parameters alone
 {
   sed '/^links:/,$d' denso.yaml
   python3 -c 'import json; print("theta: {" + ", ".join("%s: %.17g" % (p["name"], p["value"]) for p in json.load(open("denso_truth.json"))["base_parameters"]) + "}")'
 } > denso_theta.yaml
 simulate denso_clean.csv denso_theta.yaml --theta
 
-# the noise that is added here is the tool's own
+# the noise added here equals the tool's
 simulate kr6_tool.csv kr6.yaml --log-noise 0.005
 try kr6 4 0 0 write wls
 paste -d, kr6_tool.csv kr6_noisy.csv | awk -F, 'NR > 1 { for (i = 1; i <= 13; i++) { d = $i - $(i + 13); if (d * d > 1e-24) exit 1 } }' || failed "noise is not that of psdm simulate --log-noise"
@@ -72,8 +72,8 @@ fixed="--cutoff 40 --delay 0 --lambda 1 --plain-friction"
   try kr6 "$few" 0.01 0 "filter and columns fixed" wls,consistent $fixed
   try denso "$few" 0.01 0 "filter and columns fixed" wls $fixed
 }
-# The recipe filters at 20 Hz. That smears the jump of the torque at a reversal over more rows than --rest leaves out by itself, which sign(v) of filtered v does
-# not follow: told, not asked for. With the rows next to reversals left out it is.
+# The recipe filters at 20 Hz. That smears the jump of the torque at a reversal over more rows than --rest omits, and sign(v) of filtered v does not follow
+# it: printed, not asserted. With the rows next to reversals omitted it is asserted.
 try kr6 "$whole" 0 0 "all left to the recipe" consistent
 try kr6 "$whole" 0 0.95 "all left to the recipe but --rest 0.1" consistent --rest 0.1
 exit $wrong

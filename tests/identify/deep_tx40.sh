@@ -1,8 +1,8 @@
-# The TX40's base parameters and their standard deviations beside FIGAROH's, of the same log.
+# The TX40's base parameters and their standard deviations beside FIGAROH's, from the same log.
 set -u
 : "${SOURCE:?the source tree}" "${BUILD:?the build folder}" "${CC:=cc}"
 data=$SOURCE/../shared/data/tx40
-[ -f "$data/tx40_motor_5khz.csv" ] || { echo "SKIPPED: the TX40's log is not beside the source tree: nothing was compared"; exit 77; }
+[ -f "$data/tx40_motor_5khz.csv" ] || { echo "SKIPPED: the TX40's log is not beside the source tree"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$SOURCE/tests/identify/build_program.sh"

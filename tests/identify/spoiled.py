@@ -1,4 +1,4 @@
-"""Spoiled logs: what psdm calibrate says of logs with one thing wrong, and of right ones.
+"""Spoiled logs: the findings of psdm calibrate for logs with one fault, and for good ones.
 
     spoiled.py PSDM [--quick] [--only NAME ...] [--markdown FILE] [--data FOLDER]
 
@@ -51,7 +51,7 @@ links:
 
 
 def bare(text, limits=False):
-    """The robot without what is to be found."""
+    """The robot without the parameters to identify."""
     text = text.split("links:")[0]
     text = re.sub(r"drive_inertia: [0-9.]+", "drive_inertia: unknown", text)
     text = re.sub(r", friction: {[^}]*}", "", text)
@@ -59,7 +59,7 @@ def bare(text, limits=False):
 
 
 class Log:
-    """A table: names and columns; texts that are written instead of what would be."""
+    """A table: names, columns, and texts that replace single cells when written."""
 
     def __init__(self, names, columns):
         self.names, self.columns = list(names), [list(c) for c in columns]
@@ -246,7 +246,7 @@ def variants():
     a, k, s = "arm", "kr6", "scara"
     plain = None
     table = [
-        # right, or harmless: no false alarm
+        # good or harmless: no false alarm
         ("clean", a, [], "pass", ""),
         ("clean, 6 joints", k, [], "pass", ""),
         ("clean, SCARA", s, [], "pass", ""),
@@ -343,7 +343,7 @@ class Bench:
         return subprocess.run([self.tool, *words], cwd=self.folder, capture_output=True, text=True, check=False)
 
     def clean(self, robot, kind=""):
-        """The log of a robot: fourier series, or what `kind` says."""
+        """The log of a robot along a Fourier series, or the motion of `kind`."""
         if (robot, kind) in self.logs:
             return self.logs[robot, kind]
         name = f"{robot}{kind}.csv"
@@ -395,7 +395,7 @@ def met(expected, word, got):
     return right and word in got["text"]
 
 
-# log and words for each real arm; its file is tests/support/NAME.yaml
+# log and arguments for each real arm; its file is tests/support/NAME.yaml
 REAL = {
     "ur10": ("ur10/ur10_exciting.csv", ["--holdout", "0.3"]),
     "panda": ("panda/panda_exciting.csv", ["--holdout", "0.3"]),

@@ -1,5 +1,5 @@
-/* test_calib_options.c: options of calibration, steps, excitation and logs that are out of their range, NAN among
- * them: each refused with its sentence. */
+/* test_calib_options.c: options of calibration, steps, excitation and logs out of range, NAN included: each is refused
+ * with its own message. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

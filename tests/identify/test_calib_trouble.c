@@ -1,5 +1,5 @@
-/* test_calib_trouble.c: system calls fail wherever logs are read, and wherever finished parts of a run are kept and
- * found again. */
+/* test_calib_trouble.c: system calls fail at every place that reads logs, and that saves or finds finished parts of a
+ * run. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static psdm_status try_log(const psdm_allocator *allocator, const void *what, ps
   const stored *s = what;
   long rows;
   psdm_status status = count_rows(s, allocator, &rows, error);
-  if (!status) assert_int_equal(rows, s->rows); /* none was lost without a word */
+  if (!status) assert_int_equal(rows, s->rows); /* no failure goes unreported */
   return status;
 }
 
@@ -55,7 +55,7 @@ static void every_format(void **state) {
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     psdm_error error = {0};
     snprintf(s.path, sizeof s.path, "%s/tests/fuzz/corpus/%s", SOURCE_DIR, names[k]);
-    if (count_rows(&s, NULL, &s.rows, &error)) { /* a library that is not there, or a file that is another robot's */
+    if (count_rows(&s, NULL, &s.rows, &error)) { /* the library is missing, or the file belongs to another robot */
       print_message("%s: %s\n", names[k], error.text);
       continue;
     }
@@ -86,7 +86,7 @@ static psdmp_parallel_bytes bytes_of(const char *text, const psdm_allocator *all
   return b;
 }
 
-/* what is saved is found again, or was refused */
+/* a saved part is found again, or saving it was refused */
 static psdm_status try_parts(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_status status;
   psdmp_feed_checkpoint *c = open_parts(what, allocator, &status, error);
@@ -119,7 +119,7 @@ static size_t read_bytes(const char *path, char *bytes, size_t room) {
   return got;
 }
 
-/* the name of the only part in the folder, or what else ends so */
+/* the name of the only part in the folder, or of another file with the same ending */
 static bool find_part(char *path, size_t size) {
   DIR *all = opendir(folder);
   bool found = false;
@@ -129,7 +129,7 @@ static bool find_part(char *path, size_t size) {
   return found;
 }
 
-/* each byte of a part changed, each length cut: never taken */
+/* with any byte changed, or cut to any length, a part is never accepted */
 static void damaged_parts(const psdm_robot *robot) {
   psdm_status status;
   psdm_error error;
@@ -146,17 +146,17 @@ static void damaged_parts(const psdm_robot *robot) {
     write_bytes(path, bytes, length);
     bytes[k] ^= 1;
     if (psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back))
-      fail_msg("byte %zu was changed, and the part was taken", k);
+      fail_msg("byte %zu was changed, and the part was accepted", k);
     write_bytes(path, bytes, k);
     if (psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back))
-      fail_msg("%zu bytes of %zu were taken for a part", k, length);
+      fail_msg("%zu bytes of %zu were accepted as a part", k, length);
   }
   long found, saved, stale, damaged;
   psdmp_feed_checkpoint_counts(c, &found, &saved, &stale, &damaged);
   assert_true(found == 0 && saved == 1 && damaged == 2 * (long)length);
   write_bytes(path, bytes, length);
   assert_true(psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back));
-  /* what is in the way of a part, and what cannot be removed */
+  /* obstacles to a part's file, and files that cannot be removed */
   assert_int_equal(unlink(path), 0);
   assert_int_equal(mkdir(path, 0700), 0);
   assert_int_equal(psdmp_feed_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_E_IO);
@@ -172,8 +172,8 @@ static void damaged_parts(const psdm_robot *robot) {
   psdmp_feed_checkpoint_free(c);
 }
 
-/* a file of a killed process with this one's number, and a part of another run */
-static void what_others_left(const psdm_robot *robot) {
+/* a file left by a killed process with this process's id, and a part of another run */
+static void leftovers_of_others(const psdm_robot *robot) {
   psdm_status status;
   psdm_error error;
   char path[400], hidden[600], host[64] = "";
@@ -188,7 +188,7 @@ static void what_others_left(const psdm_robot *robot) {
   write_bytes(hidden, "half", 4);
   assert_int_equal(psdmp_feed_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_OK);
   assert_true(access(hidden, F_OK) != 0 && psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back) && back.used == 6);
-  /* a folder of that name is in the way for good */
+  /* a folder with that name blocks the file for good */
   assert_int_equal(mkdir(hidden, 0700), 0);
   assert_int_equal(psdmp_feed_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_E_IO);
   assert_int_equal(rmdir(hidden), 0);
@@ -201,7 +201,7 @@ static void what_others_left(const psdm_robot *robot) {
   assert_int_equal(stale, 1);
   assert_true(psdmp_feed_checkpoint_names(c, "sum", NULL));
   assert_int_equal(psdmp_feed_checkpoint_clear(c, &removed, &error), PSDM_OK);
-  assert_true(removed == 1 && access(hidden, F_OK) == 0); /* its own is gone, the other's is not */
+  assert_true(removed == 1 && access(hidden, F_OK) == 0); /* its own file is gone, the other run's is not */
   assert_int_equal(unlink(hidden), 0);
   psdmp_parallel_bytes_free(&part), psdmp_parallel_bytes_free(&back);
   psdmp_feed_checkpoint_free(c);
@@ -215,16 +215,16 @@ static void parts_of_a_run(void **state) {
   write_bytes(log_file, "t,q1,q2,tau1,tau2\n0,0,0,0,0\n", 28);
   assert_true(trouble_everywhere("parts", try_parts, robot, NULL) > 10);
   char path[400];
-  while (find_part(path, sizeof path)) assert_int_equal(unlink(path), 0); /* what a failing removal has left */
+  while (find_part(path, sizeof path)) assert_int_equal(unlink(path), 0); /* files left by a failed removal */
   damaged_parts(robot);
-  what_others_left(robot);
+  leftovers_of_others(robot);
   /* many names */
   psdm_status status;
   psdm_error error;
   psdmp_feed_checkpoint *c = open_parts(robot, NULL, &status, &error);
   for (int k = 0; k < 100; k++) assert_true(psdmp_feed_checkpoint_names(c, "sum", NULL));
   psdmp_feed_checkpoint_free(c);
-  /* logs that cannot be known again, a folder that cannot be made */
+  /* logs that cannot be recognised, a folder that cannot be created */
   const char *const pipe[] = {"-"}, *const path_list[] = {log_file};
   psdm_calibrate_options o = {.files = 1, .path = pipe, .checkpoint = folder};
   assert_int_equal(psdmp_feed_checkpoint_new(robot, &o, NULL, &c, &error), PSDM_E_IO);

@@ -1,4 +1,4 @@
-/* test_calibrate.c: calibrations of logs whose truth is known, of robots of every kind. */
+/* test_calibrate.c: calibrations from logs whose truth is known, for every kind of robot. */
 #include "test_calibrate_log.h"
 
 #include <lapacke.h>
@@ -64,7 +64,7 @@ static void robots_of_every_kind(void **state) {
     psdm_robot_parameters(robot, pi);
     true_theta(robot, pi, theta);
     for (int j = 0; j < c->base; j++) size = fmax(size, fabs(theta[j]));
-    /* theta to what double precision leaves of it at this condition number (some 100 roundings of 1.1e-16 per row) */
+    /* theta to double precision at this condition number (some 100 roundings of 1.1e-16 per row) */
     double bound = 1e-13 * c->condition * fmax(size, 1);
     for (int j = 0; j < c->base; j++) {
       double off = fabs(c->theta[j].value - theta[j]);
@@ -115,8 +115,8 @@ static bool stack_row(void *user, const psdm_predicted_row *row) {
   return true;
 }
 
-/* ordinary least squares through blocks, active columns and triangles is that of the whole matrix, filtered and with
- * noise */
+/* least squares through blocks, active columns and triangles equals least squares of the whole matrix, filtered and
+ * with noise */
 static void factors_are_the_whole_matrix(void **state) {
   (void)state;
   rng g = rng_start("factors_are_the_whole_matrix");
@@ -181,15 +181,15 @@ static void recipe_with_noise(void **state) {
   print_message("held out %.3g of the torque, cost ratio %.3f, filter %g Hz, delay %g s\n",
                 c->heldout[PSDM_FIT_ALL].global_rel, c->cost_ratio, c->cutoff, c->delay);
   assert_true(physically_possible(c->pi, 2));
-  /* what is left of the torque as it was logged is its noise, and hardly more: the standard deviation of 3 % of so
-   * many rows is below 3 % */
+  /* the residual of the logged torque is its noise and hardly more: the standard deviation of 3 % of so many rows is
+   * below 3 % */
   for (int i = 0; i < 2; i++) assert_true(c->heldout[PSDM_FIT_RAW].joint[i].rmse < 1.06 * 0.01 * largest_torque[i]);
   assert_true(c->delay == 0 && c->reasons[0][0] && c->steps > 0);
-  /* full and base parameters are the same robot */
+  /* full and base parameters describe the same robot */
   double theta[40];
   true_theta(robot, c->pi, theta);
   for (int j = 0; j < c->base; j++) assert_true(fabs(theta[j] - c->theta[j].value) < 1e-9 * (1 + fabs(theta[j])));
-  /* a torque that is 10 ms late is found to be, by default */
+  /* a torque delayed by 10 ms is detected by default */
   psdm_calibration_free(c);
   FILE *in = fopen(path, "r"), *out;
   char late[64], line[1024];
@@ -200,7 +200,7 @@ static void recipe_with_noise(void **state) {
   fputs("t,q1,q2,tau1,tau2\n", out);
   double t, a, b, u, v, tau1[2], tau2[2];
   for (long row = 0; fgets(line, sizeof line, in) && sscanf(line, "%lf,%lf,%lf,%lf,%lf", &t, &a, &b, &u, &v) == 5;
-       row++) { /* positions of now, torques of two rows ago */
+       row++) { /* positions of this row, torques of two rows ago */
     if (row >= 2) fprintf(out, "%.9f,%.17g,%.17g,%.17g,%.17g\n", t, a, b, tau1[row % 2], tau2[row % 2]);
     tau1[row % 2] = u, tau2[row % 2] = v;
   }
@@ -221,7 +221,7 @@ static void recipe_with_noise(void **state) {
   psdm_robot_free(robot);
 }
 
-/* errors that the answer states are those of its predictions */
+/* the stated errors are those of the predictions */
 typedef struct recount {
   double error[4], square[4], band;
   long rows, held;
@@ -299,7 +299,7 @@ static void transmission(void **state) {
   unlink(path);
 }
 
-/* assumptions of the file are not made, and the answer says so */
+/* the file's assumptions are ignored, and the answer says so */
 static void assumptions(void **state) {
   (void)state;
   rng g = rng_start("assumptions");

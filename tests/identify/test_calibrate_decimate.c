@@ -1,5 +1,5 @@
-/* test_calibrate_decimate.c: regressor and torque through one decimator: against the whole matrix decimated at once,
- * in windows, and to the end; springs. */
+/* test_calibrate_decimate.c: regressor and torque through one decimator: compared with the whole matrix decimated at
+ * once, in windows, and through the whole calibration; springs. */
 #include "test_calibrate_log.h"
 
 #include "identify/identify.h"
@@ -28,7 +28,7 @@ static double *numbers(size_t count) {
 
 enum { N = 2, COLUMNS = 4 };
 
-/* a run as the recipe has it before factors are gathered */
+/* a run in the state in which the recipe gathers factors */
 static void make_run(psdmp_identify_run *r, const psdm_robot *robot, const psdm_calibrate_options *o) {
   psdm_error error;
   *r = (psdmp_identify_run){
@@ -70,7 +70,7 @@ typedef struct plain {
   psdm_decimator filter;
   double *G[N][2]; /* (width^2) sums of A^T A, in motion and at rest */
   double count[N][2];
-  long spoilt; /* that would train but for a tap */
+  long spoilt; /* rows that would train but for one tap */
 } plain;
 
 static psdm_status add_plain(void *user, const psdmp_feed_stretch *s, psdm_error *error) {
@@ -118,7 +118,7 @@ static psdm_status add_plain(void *user, const psdmp_feed_stretch *s, psdm_error
   return PSDM_OK;
 }
 
-/* R^T R of all blocks is A^T A of the rows that were decimated at once */
+/* R^T R of all blocks equals A^T A of the rows decimated at once */
 static void factors_are_the_whole_matrix(void **state) {
   (void)state;
   rng g = rng_start("factors_are_the_whole_matrix");
@@ -232,7 +232,7 @@ static bool says(const psdm_calibration *c, const char *word) {
   return false;
 }
 
-/* windows that are read again give what the whole log gives; the truth is found; figures are those of decimated
+/* windows that are read again give the same answer as the whole log, which is the truth; figures are those of decimated
  * torques */
 static void in_windows(void **state) {
   (void)state;
@@ -300,7 +300,7 @@ static void refusals_and_memory(void **state) {
     o.decimate = k ? -1 : (1 << 20) + 1;
     assert_int_equal(psdm_calibrate(robot, &o, NULL, &c, &error), PSDM_E_ARGUMENT);
   }
-  o.decimate = 1 << 20; /* nothing is left */
+  o.decimate = 1 << 20; /* nothing leaks */
   assert_int_equal(psdm_calibrate(robot, &o, NULL, &c, &error), PSDM_E_ARGUMENT);
   o.decimate = 4;
   counting memory;
@@ -320,8 +320,8 @@ static void refusals_and_memory(void **state) {
 
 /* ---- springs ---- */
 
-/* a spring at the second joint, which moves too little for the dictionary to hold one: only the columns that are
- * always there find it */
+/* a spring at the second joint, which moves too little to get one from the dictionary: only the fixed columns find
+ * it */
 static void springs_are_found(void **state) {
   (void)state;
   rng g = rng_start("springs_are_found");
@@ -355,7 +355,7 @@ static void springs_are_found(void **state) {
                   with->column[i][4].kind == PSDM_COLUMN_SINE && with->column[i][5].kind == PSDM_COLUMN_COSINE);
       for (int k = 6; k < with->columns[i]; k++) assert_true(with->column[i][k].kind != PSDM_COLUMN_LINEAR);
     }
-    /* over so small a motion x and sin x share it; what they give together at the ends is the spring's */
+    /* over so small a motion x and sin x share it; their sum at the ends is the spring's */
     double torque = 0;
     for (int k = 3; k < 5; k++) torque += with->column[1][k].gain * (k == 3 ? 0.5 : sin(0.5));
     double other = with->column[0][3].gain * 0.5 + with->column[0][4].gain * sin(0.5);
@@ -363,7 +363,7 @@ static void springs_are_found(void **state) {
                   torque, 0.5 * stiffness, other, with->heldout[PSDM_FIT_MOVING].joint[1].rel,
                   without->heldout[PSDM_FIT_MOVING].joint[1].rel);
     assert_true(fabs(torque - 0.5 * stiffness) < 0.05 * stiffness && fabs(other) < 0.05 * largest_torque[0]);
-    /* sign(v) is not quite the friction of this log */
+    /* sign(v) is not exactly the friction of this log */
     assert_true(with->heldout[PSDM_FIT_MOVING].joint[1].rel <
                 (o.plain_friction ? 0.7 : 0.4) * without->heldout[PSDM_FIT_MOVING].joint[1].rel);
     psdm_calibration_free(with);

@@ -1,4 +1,4 @@
-/* test_calibrate_doubt.c: doubt with each block's leverage is that of fits which did leave the blocks out. */
+/* test_calibrate_doubt.c: the uncertainty with each block's leverage equals that of fits that omit the blocks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static void leaves_blocks_out(void **state) {
     double *scratch = malloc(size * sizeof *scratch);
     assert_int_equal(psdmp_fit_linear(&whole, &o, scratch, &fit), PSDM_OK);
     assert_int_equal(psdmp_fit_sandwich(&whole, BLOCKS, block, &o, &fit, false, scratch, V, NULL), PSDM_OK);
-    /* the twin: fits in which a block has the weight 1 - keep; their step over keep is the block's */
+    /* the twin: fits in which a block weighs 1 - keep; their step divided by keep is the block's */
     for (int b = 0; b < BLOCKS; b++) {
       double other[BASE], own[JOINTS * OWN], step[ALL];
       psdmp_fit without = {.theta = other, .phi = own};

@@ -1,5 +1,5 @@
-/* test_calibrate_fence.c: every estimator on two logs without noise, with memory that is no zeros and has a fence
- * behind every piece: the truth is found, nothing is written where it does not belong, and nothing is left. */
+/* test_calibrate_fence.c: every estimator on two logs without noise, with memory that is not zeroed and has a fence
+ * behind every piece: the truth is found, nothing is written out of bounds, and nothing leaks. */
 #include "test_calibrate_log.h"
 
 #include "fenced.h"
@@ -12,7 +12,7 @@ static const char two_links[] =
     "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
     "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
 
-/* how far theta and the gains of viscous and Coulomb friction are off, of the largest */
+/* the error of theta and of the gains of viscous and Coulomb friction, relative to the largest */
 static double error_of(const psdm_calibration *c, const double *theta, double viscous, double coulomb) {
   double size = 0, off = 0;
   for (int j = 0; j < c->base; j++)
@@ -60,7 +60,7 @@ static void every_estimator(void **state) {
       bool walks = e == PSDM_ESTIMATOR_ROBUST || e == PSDM_ESTIMATOR_IV || e == PSDM_ESTIMATOR_DIDIM ||
                    e == PSDM_ESTIMATOR_ENERGY;
       if (kind == 1) o.holdout = 0.3, o.rest = 0.02;
-      if (kind == 2 && walks) continue; /* they need rows as they are */
+      if (kind == 2 && walks) continue; /* they need undecimated rows */
       if (kind == 2) o.decimate = 2, o.holdout_block = 0.5, o.holdout_every = 4;
       counting memory;
       psdm_calibration *c = NULL;

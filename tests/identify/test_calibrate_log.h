@@ -1,5 +1,5 @@
-/* test_calibrate_log.h: logs of robots whose truth is known: exact torques along sums of sines, with friction,
- * noise, encoders and a cable where asked for. Part of one program at a time. */
+/* test_calibrate_log.h: logs of robots whose truth is known: exact torques along sums of sines, with friction, noise,
+ * encoders and a cable on request. Part of one program at a time. */
 #ifndef TEST_CALIBRATE_LOG_H
 #define TEST_CALIBRATE_LOG_H
 
@@ -15,7 +15,7 @@
 
 enum { TONES = 4, MOST = 40 };
 
-static double largest_torque[MOST]; /* (n) of the log that was written last: noise and cable are shares of it */
+static double largest_torque[MOST]; /* (n) of the last log written: noise and cable are shares of it */
 
 /* What a log is made of. Zero-initialise. */
 typedef struct truth {
@@ -31,7 +31,7 @@ typedef struct truth {
   /* standard deviation of the torque's noise, as a share of each joint's largest torque */
   double noise;
   double step; /* rad of the encoders, 0: exact */
-  /* of the last joint's largest torque: a spring's torque at the wrist that no model knows */
+  /* share of the last joint's largest torque: an unmodelled spring at the wrist */
   double cable;
   double jitter; /* of the time stamps, as a share of dt */
   int still;     /* joint that does not move, counted from 1; 0: all move */
@@ -172,7 +172,7 @@ static inline void true_theta(const psdm_robot *robot, const double *pi, double 
   psdm_model_free(model);
 }
 
-/* every number of an answer is one */
+/* every number of an answer is finite */
 static inline void assert_all_finite(const psdm_calibration *c) {
   int W = c->base;
   for (int j = 0; j < c->base; j++)

@@ -1,4 +1,4 @@
-/* test_calibrate_odd.c: logs that have little to say, refusals, calibrations that are stopped or run out of memory. */
+/* test_calibrate_odd.c: logs with little information, refusals, calibrations that are stopped or run out of memory. */
 #include "test_calibrate_log.h"
 
 #include "psdm/calibrate.h"
@@ -18,7 +18,7 @@ static const char two_links[] =
     "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
     "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
 
-/* ---- logs that have little to say ---- */
+/* ---- logs with little information ---- */
 
 static void a_joint_that_never_moves(void **state) {
   (void)state;
@@ -53,7 +53,7 @@ static void a_joint_that_never_moves(void **state) {
   unlink(path);
 }
 
-/* every outcome is an answer of finite numbers, or a sentence */
+/* every outcome is an answer of finite numbers or an error message */
 static psdm_status any_outcome(const psdm_robot *robot, const psdm_calibrate_options *o, char sentence[512]) {
   psdm_calibration *c = NULL;
   psdm_error error = {0};
@@ -88,7 +88,7 @@ static void short_logs(void **state) {
                                   .holdout_every = 2};
       answers += any_outcome(robot, &o, sentence) == PSDM_OK;
     }
-  print_message("%d of 36 short logs are answered; last refusal: %s\n", answers, sentence);
+  print_message("%d of 36 short logs were calibrated; last refusal: %s\n", answers, sentence);
   assert_true(answers > 3 && answers < 36);
   /* a log of two samples a second is not filtered */
   truth slow = {.robot = robot, .rows = 400, .dt = 0.5, .viscous = 2, .rates = true, .accelerations = true};
@@ -144,7 +144,7 @@ static void short_segments(void **state) {
   unlink(second);
 }
 
-/* torques that are frozen from the first row to the last while joints move: nothing is left to fit */
+/* torques frozen in all rows while joints move: no row is left to fit */
 static void all_rows_bad(void **state) {
   (void)state;
   rng g = rng_start("all_rows_bad");
@@ -265,7 +265,7 @@ static void stops_anywhere(void **state) {
     most = fmax(most, c->heldout[PSDM_FIT_ALL].global_rel);
     psdm_calibration_free(c);
   }
-  print_message("%ld questions; held out %.3g to the end, at worst %.3g when stopped\n", calls, best, most);
+  print_message("%ld calls; held out %.3g to the end, at worst %.3g when stopped\n", calls, best, most);
   assert_true(most < 0.5 && sentence[0]);
   psdm_robot_free(robot);
   unlink(path);
@@ -295,7 +295,7 @@ static void memory_runs_out(void **state) {
     if (done) assert_int_equal(status, PSDM_OK);
     else if (status) assert_int_equal(status, PSDM_E_MEMORY), failures++;
     psdm_calibration_free(c);
-    if (memory.live != 0) fail_msg("%ld allocations are left after failure %ld", memory.live, fail_at);
+    if (memory.live != 0) fail_msg("%ld allocations leak after failure %ld", memory.live, fail_at);
     if (done) break;
   }
   print_message("%ld failures\n", failures);

@@ -1,4 +1,4 @@
-/* test_calibrate_shortage.c: memory runs out wherever a log is calibrated, and its parameters are written. */
+/* test_calibrate_shortage.c: memory runs out at every place of a calibration and of writing its parameters. */
 #include "test_calibrate_log.h"
 
 #include "psdm/parameters.h"
@@ -106,7 +106,7 @@ static void choices(void **state) {
                       .delay_given = true,
                       .plain_friction = true,
                       .threads = 1}};
-  shortage_tolerated("thinned", try_calibrate, &thin); /* while it predicts, the sums of the rows are of no use */
+  shortage_tolerated("thinned", try_calibrate, &thin); /* predictions do not need the sums of the rows */
   unlink(path[0]);
   psdm_robot_free(robot);
 }

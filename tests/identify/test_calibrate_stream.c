@@ -1,10 +1,10 @@
-/* test_calibrate_stream.c: logs longer than memory: the same answer as from the whole log, and memory that does not
+/* test_calibrate_stream.c: logs longer than memory: they give the same answer as the whole log, and memory does not
  * grow. */
 #include "test_calibrate_log.h"
 
 #include "psdm/calibrate.h"
 
-/* all choices made: what is left is one pass over all rows */
+/* all choices are made: one pass over all rows remains */
 static psdm_calibrate_options fixed(const char *const *path, double cutoff) {
   return (psdm_calibrate_options){.files = 1,
                                   .path = path,
@@ -70,7 +70,7 @@ static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate
   return c;
 }
 
-/* stops when a phase has got so far */
+/* stops when a phase has reached this share */
 typedef struct stopper {
   const char *doing;
   double share;
@@ -81,7 +81,7 @@ static bool stop_there(void *user, const char *doing, double share) {
   return strcmp(doing, s->doing) != 0 || share < s->share;
 }
 
-/* what was gathered until then is fitted. One thread: others could have done the rest by then */
+/* the rows gathered so far are fitted. One thread: others could have finished by then */
 static void stops_half_way(const psdm_robot *robot, psdm_calibrate_options o, const psdm_calibration *whole) {
   static const stopper places[] = {{"gathering", 0.5}, {"evaluating", 0.5}};
   for (int k = 0; k < 2; k++) {

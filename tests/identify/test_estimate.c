@@ -1,4 +1,4 @@
-/* test_estimate.c: the parts that estimators are made of, against plain twins. */
+/* test_estimate.c: the parts of the estimators, against plain twins. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static double noise(rng *g) {
 
 /* ---- energy ---- */
 
-/* h theta is the energy of psdm_energy but for a constant, on trees with every kind of joint */
+/* h theta is the energy of psdm_energy up to a constant, on trees with every kind of joint */
 static void test_energy(void **unused) {
   (void)unused;
   rng g = rng_start("test_energy");
@@ -55,7 +55,7 @@ static void test_energy(void **unused) {
       for (int j = 0; j < r.l; j++) sum += h[j] * theta[j], size = fmax(size, fabs(h[j] * theta[j]));
       for (int j = 0; j < r.l; j++) /* at rest inertia has no energy */
         if (state == 5 && (r.kept[j] >= 10 * psdm_robot_links(robot) || r.kept[j] % 10 > 3)) assert_true(h[j] == 0);
-      assert_true(isfinite(sum)); /* fmax lets go of what is no number */
+      assert_true(isfinite(sum)); /* fmax drops NAN */
       if (state == 0) first = sum - kinetic - potential;
       worst = fmax(worst, fabs(sum - kinetic - potential - first) / size);
     }
@@ -70,7 +70,7 @@ static void test_energy(void **unused) {
 
 /* ---- least squares over blocks ---- */
 
-/* two equations with shared and own unknowns, their rows spread over blocks, against one matrix of all */
+/* two equations with shared and own unknowns, their rows spread over blocks, compared with one matrix of all rows */
 static void test_blocks(void **unused) {
   (void)unused;
   rng g = rng_start("test_blocks");
@@ -108,7 +108,7 @@ static void test_blocks(void **unused) {
     assert_true(psdmp_linalg_least_squares(rows, W, 1, A, B, work, words));
     for (int j = 0; j < W; j++)
       assert_true(isfinite(x[j]) && isfinite(covariance[j * W + W - 1 - j])), worst = fmax(worst, fabs(x[j] - B[j]));
-    /* covariance times W^T W is s^2 1: the residual is what is left of B */
+    /* covariance times W^T W is s^2 1: and the residual follows from B */
     for (int k = W; k < rows; k++) square += B[k] * B[k];
     square /= at - W;
     for (int i = 0; i < W; i++)
@@ -171,7 +171,7 @@ static void test_instruments(void **unused) {
         tau[N * k + i] = row[2 * half] / sigma[i];
       }
     psdmp_linalg_blocks_flush(&v.blocks);
-    /* nothing of it is left */
+    /* all entries are zero */
     if (many > 2) assert_true(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_without(2), x, &rows));
     assert_true(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_all(), x, &rows));
     assert_true(rows == expected);
@@ -232,7 +232,7 @@ static void test_instruments(void **unused) {
   assert_true(worst < 1e-11 && worst_covariance < 1e-11 && worst_classical < 1e-11);
 }
 
-/* an instrument that does not move, a column without rows, a torque that is no number: no answer */
+/* an instrument that does not move, a column without rows, a torque that is NAN: no answer */
 static void test_no_instruments(void **unused) {
   (void)unused;
   enum { L = 2, OWN = 1, W = L + 2 * OWN, HALF = L + OWN };
@@ -255,7 +255,7 @@ static void test_no_instruments(void **unused) {
         if (what == 5 && k == 150) row[2 * HALF] = INFINITY; /* torque */
         /* small instruments at right angles */
         for (int j = 0; j < HALF && what > 6; j++) row[j] = 1e-6 * (j == k % HALF);
-        /* and columns, which they alone hang together with */
+        /* and columns, which correlate with them alone */
         for (int j = 0; j < HALF && what == 8; j++) row[HALF + j] = row[j] > 0 ? 1 + 1e-3 * (k + i) : 0;
         if (what == 6 && k == 150 && i) row[2 * HALF] = NAN;
       }
@@ -297,7 +297,7 @@ static void refit(int rows, int W, const double *A, const double *b, const bool 
   fenced_free(copy), fenced_free(B), fenced_free(work), fenced_free(R), fenced_free(reflectors);
 }
 
-/* letting go by the covariance is letting go by a new fit each time */
+/* dropping by the covariance equals dropping by a new fit each time */
 static void test_essential(void **unused) {
   (void)unused;
   rng g = rng_start("test_essential");
@@ -339,7 +339,7 @@ static void test_essential(void **unused) {
         memcpy(doubts, sd, sizeof *doubts * (size_t)W);
     psdmp_identify_essential(base, W, at, own, doubts, scratch, essential);
     fenced_free(own), fenced_free(at), fenced_free(doubts);
-    /* what is left of the estimates and of their covariance is that of a fit without the columns that are gone */
+    /* the remaining estimates and their covariance are those of a fit without the dropped columns */
     bool stays[16];
     for (int j = 0; j < W; j++) stays[j] = j >= base || essential[j];
     refit(rows, W, A, b, stays, variance, x, variances);
@@ -379,20 +379,19 @@ static void test_essential(void **unused) {
   assert_true(dropped > 40 && kept > 40 && close < 5);
 }
 
-/* where 95 % of chi squared with k degrees of freedom is (Wilson, Hilferty 1931), and of one from a table */
+/* the 95 % quantile of chi squared with k degrees of freedom (Wilson, Hilferty 1931), and with one from a table */
 static double chi_squared(int k) {
   return k == 1 ? 3.841459 : k * pow(1 - 2 / (9.0 * k) + 1.6448536269514722 * sqrt(2 / (9.0 * k)), 3);
 }
 
-/* parameters that know nothing of each other: how many may go together; those that are known exactly, and those that
- * nothing is known of */
+/* uncorrelated parameters: how many may be dropped together; exactly known and entirely unknown ones */
 static void test_essential_limits(void **unused) {
   (void)unused;
   enum { MANY = 8 };
   double x[MANY + 1], V[(MANY + 1) * (MANY + 1)], sd[MANY + 1], scratch[(MANY + 2) * (MANY + 1)];
   bool essential[MANY + 1];
   for (int many = 1; many <= MANY; many++)
-    for (int more = 0; more < 2; more++) { /* together a little less than noise is, a little more */
+    for (int more = 0; more < 2; more++) { /* together a little below the noise, and a little above it */
       int W = many + 1;
       double t2 = chi_squared(many) / many * (more ? 1 + 1e-9 : 1 - 1e-9);
       for (int i = 0; i < W * W; i++) V[i] = 0;
@@ -402,9 +401,9 @@ static void test_essential_limits(void **unused) {
       psdmp_identify_essential(many, W, x, V, sd, scratch, essential);
       int left = 0;
       for (int i = 0; i < many; i++) left += essential[i];
-      assert_true(left == more && essential[many]); /* the last column is no parameter */
+      assert_true(left == more && essential[many]); /* the last column is not a parameter */
     }
-  /* of two that are felt alike the first one goes, and no other has room */
+  /* of two with equal effect the first is dropped, and nothing else fits the bound */
   const double one[4] = {1, 0, 0, 1}, both[2] = {-sqrt(3.5), sqrt(3.5)}, unit[2] = {1, 1};
   psdmp_identify_essential(2, 2, both, one, unit, scratch, essential);
   assert_true(!essential[0] && essential[1]);
@@ -413,24 +412,24 @@ static void test_essential_limits(void **unused) {
   assert_true(essential[0] && !essential[1] && !essential[2]);
   for (int k = 0; k < 5; k++) assert_true(scratch[k < 3 ? k : 3 * (k - 2)] == 0);
   assert_true(scratch[9] == 0.001);
-  /* a parameter that hangs together with another as much as with itself: 10 and 4 become 9.9 and 3 */
+  /* a parameter as correlated with another as with itself: 10 and 4 become 9.9 and 3 */
   const double two[4] = {4, 1, 1, 1}, ten[2] = {10, 0.1}, doubled[2] = {2, 1};
   psdmp_identify_essential(2, 2, ten, two, doubled, scratch, essential);
   assert_true(essential[0] && !essential[1] && scratch[0] == 3 && fabs(scratch[4] - 9.9) < 1e-14);
-  /* exactly as much as noise may be is let go */
+  /* exactly at the noise's bound is still dropped */
   double limit = 3.841459, sigma = 1, at = 0;
   for (int k = 0; k < 1000 && at * at / (sigma * sigma) != limit; k++) sigma = 1 + 1e-3 * k, at = sqrt(limit) * sigma;
   assert_true(at * at / (sigma * sigma) == limit);
   psdmp_identify_essential(1, 1, &at, one, &sigma, scratch, essential);
   assert_false(essential[0]);
-  /* one that is zero and known to be takes nothing of what the others may be */
+  /* a parameter known to be zero uses up none of the bound */
   for (int i = 0; i < MANY * MANY; i++) V[i] = i % (MANY + 1) == 0 && i > 0;
   for (int i = 0; i < MANY; i++) sd[i] = 1, x[i] = i ? sqrt(chi_squared(MANY) / (MANY - 1) * (1 - 1e-9)) : 0;
   psdmp_identify_essential(MANY, MANY, x, V, sd, scratch, essential);
   for (int i = 0; i < MANY; i++) assert_false(essential[i]);
   essential[0] = false;
   psdmp_identify_essential(0, 1, three, one, doubts, scratch, essential);
-  assert_false(essential[0]); /* no parameter, nothing to say */
+  assert_false(essential[0]); /* no parameter, no finding */
 }
 
 int main(void) {

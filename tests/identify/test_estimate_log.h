@@ -10,8 +10,8 @@
 /* What is wrong with a log beyond the noise of its torques. */
 typedef struct damage {
   double position, rate; /* standard deviations of noise, rad and rad/s */
-  /* share of the torques that are off by once to twice their largest, either way, more often up: more would be
-   * spikes that no log hands on */
+  /* share of torques that are wrong by one to two times the largest, either way, more often up: larger errors would be
+   * removed as spikes */
   double outliers;
   bool accelerations; /* are logged, exact */
 } damage;

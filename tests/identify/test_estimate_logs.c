@@ -23,7 +23,7 @@ static psdm_calibration *calibrate(const psdm_robot *robot, const char *path, ps
   return c;
 }
 
-/* How far answers to many logs are from the truth. */
+/* The errors of the answers to many logs. */
 typedef struct tally {
   double sum[64], square[64]; /* of a parameter's error, and of its standard deviation */
   double relative;            /* mean of |theta - truth| / |truth| */
@@ -96,8 +96,8 @@ static const char possible[] =
 
 static void exact_logs(void **unused) {
   (void)unused;
-  /* robust, iv: whatever weights and instruments are, to rounding; didim, energy: as far as the reference's filter
-   * and the quadrature go */
+  /* robust, iv: to rounding, whatever the weights and instruments; didim, energy: to the error of the reference's
+   * filter and of the quadrature */
   static const double bound[WALKING] = {1e-12, 1e-12, 1e-3, 1e-5};
   rng g = rng_start("exact_logs");
   char path[64], coupled[1024];
@@ -130,7 +130,7 @@ static void exact_logs(void **unused) {
 
 /* ---- noise ---- */
 
-/* torque noise alone: nobody is biased, and the doubt is honest */
+/* torque noise alone: no estimator is biased, and the uncertainty is right */
 static void torque_noise(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
@@ -147,7 +147,7 @@ static void torque_noise(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* one torque in sixteen is wrong: least squares fails, robust does not notice */
+/* one torque in sixteen is wrong: least squares fails, robust does not */
 static void outliers(void **unused) {
   (void)unused;
   static const psdm_estimator two[] = {PSDM_ESTIMATOR_WLS, PSDM_ESTIMATOR_ROBUST};
@@ -206,7 +206,7 @@ static void robust_solves_its_equations(void **unused) {
   assert_int_equal(psdm_work_new(robot, NULL, &s.work), PSDM_OK);
   assert_int_equal(psdm_calibration_predict(c, add_score, &s, NULL), PSDM_OK);
   assert_true(s.rows > 5000);
-  /* the step that is left, by elimination, in standard deviations */
+  /* the remaining step, by elimination, in standard deviations */
   double worst = 0, *H = s.H;
   int W = s.W;
   for (int i = 0; i < W; i++)
@@ -220,7 +220,7 @@ static void robust_solves_its_equations(void **unused) {
     s.g[i] /= H[i * W + i];
     worst = fmax(worst, fabs(s.g[i]) / sqrt(c->covariance[(long)i * W + i]));
   }
-  printf("step left: at most %.2g standard deviations\n", worst);
+  printf("remaining step: at most %.2g standard deviations\n", worst);
   assert_true(worst < 0.1); /* rounds end when steps are below 0.05 */
   psdm_work_free(s.work, NULL);
   psdm_model_free(model);
@@ -229,7 +229,7 @@ static void robust_solves_its_equations(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* velocities with noise, filtered too little: least squares is biased, instruments and simulation are hardly */
+/* noisy velocities, filtered too little: least squares is biased, instruments and simulation hardly are */
 static void noisy_velocities(void **unused) {
   (void)unused;
   static const psdm_estimator four[] = {PSDM_ESTIMATOR_OLS, PSDM_ESTIMATOR_WLS, PSDM_ESTIMATOR_IV,
@@ -245,7 +245,7 @@ static void noisy_velocities(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* accelerations in the log are of another world: energy does not look at them */
+/* accelerations in the log are nonsense: energy does not use them */
 static void energy_needs_no_accelerations(void **unused) {
   (void)unused;
   rng g = rng_start("energy_needs_no_accelerations");
@@ -272,8 +272,8 @@ static void energy_needs_no_accelerations(void **unused) {
 
 /* ---- folds and essential parameters ---- */
 
-/* a fold that was left out is met as well as the rest, give or take what 600 rows tell (3 %) and what a fit to the
- * others adds */
+/* a left-out fold is predicted as well as the rest, within the uncertainty of 600 rows (3 %) and of a fit to the
+ * others */
 static void folds(void **unused) {
   (void)unused;
   rng g = rng_start("folds");
@@ -285,7 +285,7 @@ static void folds(void **unused) {
   log_path(path);
   write_damaged(path, &w, &none, &g, &g);
   for (int e = 0; e < PSDM_ESTIMATORS; e++) {
-    if (e == PSDM_ESTIMATOR_TLS) continue; /* exact kinematics are not what it is for */
+    if (e == PSDM_ESTIMATOR_TLS) continue; /* it is not meant for exact kinematics */
     psdm_calibration *c = calibrate(robot, path, (psdm_estimator)e, PSDM_KINEMATICS_ACCELERATION, INFINITY);
     assert_int_equal(c->folds, 5);
     for (int fold = 0; fold < c->folds; fold++)
@@ -296,13 +296,13 @@ static void folds(void **unused) {
       }
     psdm_calibration_free(c);
   }
-  printf("rmse on folds that were left out: %.3f to %.3f of the residual's\n", least, most);
+  printf("rmse on left-out folds: %.3f to %.3f of the residual's\n", least, most);
   unlink(path);
   psdm_robot_free(robot);
 }
 
-/* the arm is symmetric: its first moments along y are zero, which noise hides in one of twenty cases at most when it
- * is alone; the others are far from zero */
+/* the arm is symmetric: its first moments along y are zero, and noise may hide a single one in one case of twenty at
+ * most; the others are far from zero */
 static void essentials(void **unused) {
   (void)unused;
   static const psdm_estimator all[] = {PSDM_ESTIMATOR_OLS, PSDM_ESTIMATOR_WLS,   PSDM_ESTIMATOR_ROBUST,
@@ -331,14 +331,14 @@ static void essentials(void **unused) {
       psdm_calibration_free(c);
     }
   }
-  printf("%d of %d zeros are found not to be needed\n", found, zeros);
+  printf("%d of %d zeros are found to be unneeded\n", found, zeros);
   assert_int_equal(zeros, 2 * 6 * 2);
   assert_true(found >= 0.5 * zeros); /* the six see the same noise */
   unlink(path);
   psdm_robot_free(robot);
 }
 
-/* ---- what may go wrong ---- */
+/* ---- failures ---- */
 
 static bool until_simulated(void *user, const char *doing, double share) {
   (void)share;

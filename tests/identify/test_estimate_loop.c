@@ -1,7 +1,7 @@
 /* test_estimate_loop.c: the simulated motion that estimators follow, number by number: its reference's cutoff, its
- * rows, each step of the closed loop, and the robots it is made with; on other threads and ranks. The linker puts
- * the test's own ranges and passes in the library's place (--wrap), and watches what robots are set and when a robot
- * cannot be accelerated. */
+ * rows, each step of the closed loop, and the robots it is made with; on other threads and ranks. The linker puts the
+ * test's own ranges and passes in the library's place (--wrap), records which robots are set, and makes accelerations
+ * fail. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,12 +35,12 @@ static const char arm[] = "name: three\nconvention: dh\ngravity: [1, 2, -9.81]\n
 typedef struct watched {
   int ranges, fail_ranges, passes, singular, forwards, fail_forward, bad_joint, set;
   double tempo[MOST];                             /* that each call of psdmp_identify_run_ranges finds */
-  psdmp_identify_band band[MOST];                 /* that it is asked for */
+  psdmp_identify_band band[MOST];                 /* requested */
   psdm_status pass_status;                        /* of the first `singular` passes */
   double last[MOST][NUMBERS], now[MOST][NUMBERS]; /* robots of each pass */
   psdm_robot *robot[2];                           /* that were set last, */
   double pi[2][NUMBERS];                          /* to this */
-  bool still;                                     /* behind a bad acceleration there is none */
+  bool still;                                     /* none is requested after a bad acceleration */
 } watched;
 
 static watched was;
@@ -77,15 +77,15 @@ psdm_status __wrap_psdm_forward(const psdm_robot *robot, psdm_work *work, const 
   return status;
 }
 
-/* what a simulation tells other ranks */
-typedef struct told {
+/* what a simulation sends to other ranks */
+typedef struct message {
   psdm_kinematics kinematics;
   double cutoff, wide, bandwidth, share, last[NUMBERS], now[NUMBERS];
-} told;
+} message;
 
-static told ask(const psdmp_identify_simulation *s, int l) {
+static message ask(const psdmp_identify_simulation *s, int l) {
   psdmp_parallel_bytes bytes = {0};
-  told a = {0};
+  message a = {0};
   psdmp_identify_simulation_put(s, &bytes);
   assert_int_equal(bytes.used, sizeof a.kinematics + (4 + 2 * (size_t)l) * sizeof(double));
   PSDMP_PARALLEL_GET(&bytes, a.kinematics), PSDMP_PARALLEL_GET(&bytes, a.cutoff), PSDMP_PARALLEL_GET(&bytes, a.wide),
@@ -105,7 +105,7 @@ psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_lina
   assert_true(k < MOST && pass->kind == PSDMP_IDENTIFY_PASS_IV && pass->run == running && !pass->all && !numbers &&
               !blocks && !pass->x && !pass->scale && !pass->stage);
   assert_true(pass->equations == N && pass->numbers == 0 && !memcmp(pass->width, shape.width, N * sizeof *shape.width));
-  told a = ask(pass->simulation, running->l);
+  message a = ask(pass->simulation, running->l);
   memcpy(was.last[k], a.last, sizeof a.last), memcpy(was.now[k], a.now, sizeof a.now);
   for (int j = 0; j < running->l; j++)
     assert_true(was.pi[0][running->kept[j]] == a.last[j] && was.pi[1][running->kept[j]] == a.now[j]);
@@ -198,7 +198,7 @@ static psdmp_identify_simulation *simulation_of(scene *s) {
 
 /* ---- the reference's cutoff ---- */
 
-/* the first one six times above the mean frequency of what passes it, below the run's own and four tenths of the
+/* the first cutoff six times above the mean frequency of the signal that passes it, below the run's own and 0.4 of the
  * rate */
 static void cutoffs(void **state) {
   (void)state;
@@ -248,7 +248,7 @@ static void cutoffs(void **state) {
   }
 }
 
-/* ranges fail, or there is no memory: nothing is left and nothing is changed */
+/* ranges fail, or memory runs out: nothing leaks and nothing changes */
 static void refused(void **state) {
   (void)state;
   rng g = rng_start("refused");
@@ -299,7 +299,7 @@ static void shares(void **state) {
       for (int k = 0; k < MOST; k++) was.tempo[k] = 10;
       s.run.rows = cases[c].rows, s.run.band.cutoff = cases[c].own, s.run.reasons = reasons;
       psdmp_identify_simulation *simulation = simulation_of(&s);
-      told a = ask(simulation, s.run.l);
+      message a = ask(simulation, s.run.l);
       assert_true(fabs(a.share - cases[c].share) <= 1e-15);
       if (isfinite(cases[c].own)) snprintf(top, sizeof top, "up to %g Hz", cases[c].own);
       snprintf(said, sizeof said, "simulated: computed torque along the measured positions, %s%s", top, cases[c].part);
@@ -360,7 +360,7 @@ typedef struct motion {
   bool ready[ROWS];
 } motion;
 
-/* numbers that are no motion, so that it is seen what was written */
+/* numbers that cannot be a motion, so that writes show */
 static void motion_new(motion *m) {
   for (int k = 0; k < CELLS; k++) m->q[k] = m->qd[k] = m->qdd[k] = 77;
   memset(m->ready, 0, sizeof m->ready);
@@ -380,7 +380,7 @@ static long expect_motion(scene *s, const psdmp_identify_simulation *simulation,
   loop o = {.n = n};
   psdmp_identify_prepared narrow;
   psdmp_identify_band band = psdmp_identify_simulation_band(simulation, &o.w);
-  told a = ask(simulation, s->run.l);
+  message a = ask(simulation, s->run.l);
   double y[2 * MANY], edge = isfinite(band.cutoff) ? 2 / band.cutoff : 0, rate[2 * MANY];
   long rows = 0, begun = -1;
   for (int k = 0; k < 2; k++) {
@@ -428,15 +428,15 @@ static void closed_loop(void **state) {
     double own, tempo; /* the run's cutoff; the tempo that decides on the reference's */
     long lead, trail, rows, first;
     bool begins, ends;
-    double holdout, block;                                               /* seconds of every third block */
-    long at_least, at_most;                                              /* rows that are simulated */
+    double holdout, block;                                               /* seconds from every third block */
+    long at_least, at_most;                                              /* simulated rows */
   } cases[] = {{INFINITY, 9, 0, 0, ROWS, 0, true, true, 0, 0, 280, 280}, /* as logged, but for ten rows at either end */
                {INFINITY, 9, 0, 0, ROWS, 0, false, false, 0, 0, 300, 300}, /* all of it */
                /* a reference up to 5 Hz: 0.4 s at either end */
                {30, 0.8, 0, 0, ROWS, 0, true, true, 0, 0, 210, 222},
                {30, 0.8, 0, 0, ROWS, 0, true, false, 0, 0, 250, 262},            /* at one end */
                {3.2, 0.5, 17, 33, ROWS, 0, false, false, 0, 0, 80, 90},          /* every third row */
-               {INFINITY, 9, 25, 0, ROWS, 4000, false, false, 0.3, 0, 155, 161}, /* what trains ends */
+               {INFINITY, 9, 25, 0, ROWS, 4000, false, false, 0.3, 0, 155, 161}, /* training rows end */
                /* a quarter of each block of time: it begins here, */
                {INFINITY, 9, 0, 40, 800000, 127900, false, true, 0.2, 0, 160, 160},
                {INFINITY, 9, 0, 0, 800000, 7300, false, false, 0.25, 0, 200, 200}, /* it ends here, */
@@ -477,7 +477,7 @@ static void closed_loop(void **state) {
   }
 }
 
-/* as many joints as there may be: a long chain, whose bodies shake at a touch */
+/* the largest number of joints: a long chain that shakes at a touch */
 static void many_joints(void **state) {
   (void)state;
   static motion is, should;
@@ -535,7 +535,7 @@ static void short_stretch(void **state) {
   }
 }
 
-/* a robot that cannot be accelerated, or gets lost: the rows behind are not touched */
+/* a robot whose acceleration fails or becomes infinite: later rows are not touched */
 static void stopped(void **state) {
   (void)state;
   static motion m;
@@ -547,9 +547,10 @@ static void stopped(void **state) {
   psdmp_identify_simulation *simulation = simulation_of(&s);
   psdmp_identify_simulation_set(simulation, s.theta, s.other);
   assert_int_equal(psdmp_identify_run_prepare(&s.run, &s.run.band, &s.stretch, &p, NULL), PSDM_OK);
-  int steps = (int)ceil(0.01 * 4 * pi * 5 / 0.2), each = 4 * steps + 1; /* calls of a row but the first, which is one */
+  /* calls per row, except the first, which takes one */
+  int steps = (int)ceil(0.01 * 4 * pi * 5 / 0.2), each = 4 * steps + 1;
   for (int call = 1; call <= 1 + 2 * each; call++)
-    /* it fails, or a joint's acceleration is infinite: at the row, or on the way there */
+    /* the call fails or a joint's acceleration is infinite: at the row, or on the way to it */
     for (int how = -1; how < 2 * N; how++) {
       char said[160];
       psdm_error error = {0};
@@ -579,10 +580,10 @@ static void stopped(void **state) {
 
 /* ---- other threads and ranks ---- */
 
-static void elsewhere(void **state) {
+static void on_other_threads_and_ranks(void **state) {
   (void)state;
   static motion here, there;
-  rng g = rng_start("elsewhere");
+  rng g = rng_start("on_other_threads_and_ranks");
   scene s;
   psdmp_identify_prepared p;
   scene_new(&s, &g);
@@ -620,7 +621,7 @@ static void elsewhere(void **state) {
         psdmp_parallel_bytes again = {0};
         psdmp_identify_simulation_put(other, &again);
         assert_true(again.used == bytes.used && !memcmp(again.data, bytes.data, bytes.used));
-        if (rank) { /* what was set last is what the last pass had: the same robot twice */
+        if (rank) { /* the last one set is the last pass's: the same robot twice */
           for (int j = 0; j < s.run.l; j++)
             assert_true(was.pi[0][s.kept[j]] == s.other[j] && was.pi[1][s.kept[j]] == s.other[j]);
           psdmp_identify_simulation_set(other, s.theta, s.other);
@@ -639,7 +640,7 @@ static void elsewhere(void **state) {
       psdmp_parallel_bytes_free(&bytes);
     }
   }
-  /* the first one is as it was, and what memory it needs may fail */
+  /* the first one is unchanged, and its own memory may fail */
   for (int n = 0, calls = 1; n <= calls; n++) {
     counting c;
     psdm_error error = {0};
@@ -662,8 +663,8 @@ static void elsewhere(void **state) {
 
 /* ---- rounds ---- */
 
-/* the controller has the last pass's robot; where the robot asked for cannot move, what lies half way back, and at
- * last the last one */
+/* the controller has the last pass's robot; if the requested robot cannot move, a robot half way back is tried, and
+ * finally the last one */
 static void half_way(void **state) {
   (void)state;
   rng g = rng_start("half way");
@@ -697,7 +698,7 @@ static void half_way(void **state) {
           assert_true(was.last[k][j] == s.theta[j] &&
                       fabs(was.now[k][j] - expected[j]) < 1e-15 * (1 + fabs(s.theta[j])));
       }
-      /* what is said of it: once, where there is room */
+      /* the remark: once, if there is room */
       for (int room = 7; room <= 8; room++)
         for (int change = 0; change < 2; change++) {
           s.run.reasons = room, s.reason[7][0] = 0;
@@ -721,7 +722,7 @@ static void half_way(void **state) {
       s.run.reasons = 0;
       psdmp_identify_simulation_say(simulation, 0);
       assert_int_equal(s.run.reasons, 0);
-      /* any other failure ends it */
+      /* any other failure ends the search */
       was.passes = 0, was.singular = 9, was.pass_status = PSDM_E_MEMORY;
       assert_int_equal(psdmp_identify_simulation_walk(simulation, PSDMP_IDENTIFY_PASS_IV, NULL, next, &error),
                        PSDM_E_MEMORY);
@@ -732,9 +733,10 @@ static void half_way(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cutoffs),     cmocka_unit_test(refused),     cmocka_unit_test(shares),
-      cmocka_unit_test(closed_loop), cmocka_unit_test(many_joints), cmocka_unit_test(short_stretch),
-      cmocka_unit_test(stopped),     cmocka_unit_test(elsewhere),   cmocka_unit_test(half_way)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(cutoffs),     cmocka_unit_test(refused),
+                                     cmocka_unit_test(shares),      cmocka_unit_test(closed_loop),
+                                     cmocka_unit_test(many_joints), cmocka_unit_test(short_stretch),
+                                     cmocka_unit_test(stopped),     cmocka_unit_test(on_other_threads_and_ranks),
+                                     cmocka_unit_test(half_way)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

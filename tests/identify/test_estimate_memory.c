@@ -1,11 +1,11 @@
-/* test_estimate_memory.c: estimators that go through the rows once more when memory runs out. */
+/* test_estimate_memory.c: memory runs out in the estimators that need more passes over the rows. */
 #include "test_estimate_log.h"
 
 static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM,
                                          PSDM_ESTIMATOR_ENERGY};
 enum { WALKING = sizeof walking / sizeof *walking };
 
-/* every allocation of the last part fails once, and of the rest some */
+/* every allocation of the last part fails once, and some of the rest */
 static void out_of_memory(void **unused) {
   (void)unused;
   rng g = rng_start("out_of_memory");
@@ -35,7 +35,7 @@ static void out_of_memory(void **unused) {
       counting_init(&c, at);
       psdm_status status = psdm_calibrate(robot, &o, &c.allocator, &answer, &error);
       if (status == PSDM_OK)
-        fail_msg("%s: allocation %ld of %ld failed and was not missed", psdm_estimator_name(walking[e]), at, calls);
+        fail_msg("%s: allocation %ld of %ld failed and went unnoticed", psdm_estimator_name(walking[e]), at, calls);
       assert_int_equal(status, PSDM_E_MEMORY);
       assert_true(error.text[0] != 0);
       assert_int_equal(c.live, 0);

@@ -1,6 +1,6 @@
-/* test_estimate_pass.c: one pass over all rows: what the sum over stretches is told, what a thread gathers of a
- * stretch, parts that are added, sent and received, a pass that is interrupted, and what other ranks understand of a
- * request. The linker puts the test's own sum, walks and simulation in the library's place (--wrap). */
+/* test_estimate_pass.c: one pass over all rows: the request to the sum over stretches, what a thread gathers from a
+ * stretch, adding, sending and receiving parts, an interrupted pass, and what other ranks read from a request. The
+ * linker puts the test's own sum, walks and simulation in the library's place (--wrap). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ typedef struct asked {
   long margin[4];
   psdmp_parallel_bytes request; /* of the last one */
   psdmp_identify_sum sum;
-  void (*within)(const psdmp_identify_sum *sum); /* what is tried while a pass goes on; NULL: nothing */
+  void (*within)(const psdmp_identify_sum *sum); /* called during a pass; NULL: nothing */
   psdmp_identify_band band;                      /* of the reference */
   int threads, freed, walkers, energies, gone;   /* made and released */
   bool no_thread, no_walker;
@@ -113,7 +113,7 @@ static void set_triangle(int w, int k, int salt, double *R) {
     for (int j = 0; j < w; j++) R[i * w + j] = j < i ? 0 : 1 + sin(1.0 + k + 0.1 * i + 3 * j + salt);
 }
 
-/* what parts begin with: estimate_pass.c's own */
+/* the beginning of a part, as in estimate_pass.c */
 typedef struct pass_part {
   double **R, *count, *numbers;
 } pass_part;
@@ -240,7 +240,7 @@ psdm_status __wrap_psdmp_identify_energies_stretch(psdmp_identify_energies *e, c
 
 /* ---- what a pass asks for and gives ---- */
 
-/* the request, written plainly */
+/* the expected request */
 static void plain_request(const scene *s, bool all, psdmp_parallel_bytes *to) {
   int kind = (int)s->pass.kind;
   psdmp_identify_run_put(&s->run, &s->run.band, true, to);
@@ -298,7 +298,7 @@ static void passes(void **state) {
       double *numbers = s.pass.numbers ? fenced_new((size_t)s.pass.numbers * sizeof *numbers) : NULL;
       for (long k = 0; k < s.pass.numbers; k++) numbers[k] = -3;
       assert_true(psdmp_linalg_blocks_new(NULL, s.pass.equations, s.pass.width, PSDMP_IDENTIFY_BLOCKS, &b));
-      for (int i = 0; i < s.pass.equations; i++) { /* what was there before is gone */
+      for (int i = 0; i < s.pass.equations; i++) { /* earlier content is gone */
         double *row = psdmp_linalg_blocks_row(&b, i, 6);
         for (int k = 0; k < s.pass.width[i]; k++) row[k] = 1;
       }
@@ -307,11 +307,11 @@ static void passes(void **state) {
       bool twice = end == STOPPED || end == FAILED_TWICE;
       assert_int_equal(status, end == FAILED || end == FAILED_TWICE ? PSDM_E_IO : PSDM_OK);
       assert_int_equal(was.sums, twice ? 2 : 1);
-      /* nobody is asked whether to go on when it has been stopped */
+      /* progress is not called after a stop */
       assert_true(was.finishing[0] == (end == WAS_STOPPED || end == FINISHING) && was.finishing[1] == twice &&
                   s.run.finishing == (end == FINISHING));
       assert_true(was.all[0] && !was.all[1] && s.pass.all == !twice);
-      /* of two delays the longer one */
+      /* the longer of two delays */
       for (int k = 0; k < was.sums; k++) assert_int_equal(was.margin[k], simulates(kind) && end % 2 ? 14 + 50 : 14 + 4);
       assert_string_equal(was.sum.name, names[kind]);
       assert_string_equal(was.sum.doing, doings[kind]);
@@ -377,7 +377,7 @@ static void merged(const psdmp_identify_sum *sum) {
       }
       sum->part_free(sum->user, p);
     }
-  /* without memory: an error, and what was right is gone all the same */
+  /* without memory: an error, and the right-hand part is freed all the same */
   pass_part *p = new_part(sum, 0), *q = new_part(sum, 1);
   memory.fail_at = memory.calls + 1;
   assert_int_equal(sum->merge(sum->user, p, q), PSDM_E_MEMORY);
@@ -422,7 +422,7 @@ static void sent(const psdmp_identify_sum *sum) {
     assert_true(q && bytes.at == bytes.used && !bytes.failed);
     same_part(g, q, p);
     sum->part_free(sum->user, q);
-    /* half of it is refused, and a number that has no place; no memory is no part */
+    /* half a message and an invalid number are refused; without memory there is no part */
     for (size_t part = 0; part < bytes.used; part += 1 + bytes.used / 23) refuses(sum, bytes.data, part);
     refuses(sum, bytes.data, bytes.used - 1);
     long at[] = {-1, g->numbers, g->numbers - 1, 0};
@@ -468,7 +468,7 @@ static void thread(const psdmp_identify_sum *sum) {
   psdm_error error = {0};
   const psdmp_identify_use_row use[PSDMP_IDENTIFY_PASSES] = {psdmp_identify_robust_row, psdmp_identify_didim_row,
                                                              psdmp_identify_iv_row, NULL};
-  for (int trouble = 0; trouble < 3; trouble++) { /* no thread of the simulation, no walker */
+  for (int trouble = 0; trouble < 3; trouble++) { /* without the simulation's thread or without a walker */
     long live = memory.live, gone = was.gone, freed = was.freed;
     was.no_thread = trouble == 1, was.no_walker = trouble == 2;
     was.auxiliary = NULL, was.auxiliary_user = NULL;
@@ -497,7 +497,7 @@ static void thread(const psdmp_identify_sum *sum) {
     assert_int_equal(memory.live, live);
     memory.fail_at = 0;
   }
-  /* stretch after stretch: what the one had is not in the other's part */
+  /* stretch after stretch: nothing of one is in the other's part */
   void *space = sum->space_new(sum->user, &own);
   for (int round = 0; round < 4; round++) {
     pass_part *p = new_part(sum, -1);
@@ -522,7 +522,7 @@ static void thread(const psdmp_identify_sum *sum) {
     if (g->numbers) assert_true(p->numbers[4] == stretch.rows && p->numbers[NUMBERS - 1] == 3 && p->numbers[0] == 0);
     sum->part_free(sum->user, p);
   }
-  /* a walk that fails, and no memory for what it brings */
+  /* a walk that fails, and no memory for its rows */
   const psdmp_feed_stretch stretch = {.rows = 30};
   pass_part *p = new_part(sum, -1);
   was.walk = PSDM_E_SINGULAR;
@@ -561,7 +561,7 @@ static void parts(void **state) {
 
 static const scene *sender;
 
-/* what arrived is what was sent */
+/* the received request equals the sent one */
 static void understood(const psdmp_identify_sum *sum) {
   const psdmp_identify_pass *g = sum->user, *should = &sender->pass;
   const psdmp_identify_run *r = g->run;
@@ -618,7 +618,7 @@ static void served(void **state) {
         assert_string_equal(error.text, psdm_status_text(PSDM_E_MEMORY));
       }
       assert_int_equal(was.served, 2);
-      /* more columns than there can be, where what follows would be a kind */
+      /* more columns than possible, where a kind would follow */
       size_t columns = sizeof(psdmp_identify_band) + (2 + N) * sizeof(double) + sizeof(bool);
       int count = OWN0;
       assert_memory_equal(bytes.data + columns, &count, sizeof count);
@@ -627,7 +627,7 @@ static void served(void **state) {
       assert_int_equal(serve(&other, bytes.data, bytes.used, &error), PSDM_E_MEMORY);
       count = OWN0;
       memcpy(bytes.data + columns, &count, sizeof count);
-      /* a kind that there is not */
+      /* an unknown kind */
       size_t place = bytes.used - sizeof(double) - sizeof(bool) - sizeof(int) -
                      (kind == PSDMP_IDENTIFY_PASS_ROBUST ? sizeof(int) + sizeof s.x + sizeof s.scale
                       : simulates(kind)                  ? 6

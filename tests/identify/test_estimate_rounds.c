@@ -1,6 +1,6 @@
-/* test_estimate_rounds.c: the rounds of the estimators that go through the rows again and again: what each pass is
- * asked for, when rounds end, and what is made of the last one. The linker puts the test's own passes, simulation
- * and change of a round in the library's place (--wrap); answers are compared with fits of the same rows. */
+/* test_estimate_rounds.c: the rounds of the estimators that pass over the rows repeatedly: the request of each pass,
+ * when rounds end, and the answer from the last one. The linker puts the test's own passes, simulation and change of a
+ * round in the library's place (--wrap); answers are compared with fits of the same rows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { N = 2, L = 3, OWN0 = 2, OWN1 = 1, W = L + OWN0 + OWN1, ROWS = 400, MOST = 16, BINS = 4096 };
 
-/* ---- the rows, and what passes are asked for ---- */
+/* ---- the rows, and the requests of the passes ---- */
 
 static psdmp_identify_choice choice[N] = {{.count = OWN0}, {.count = OWN1}};
 
@@ -29,9 +29,9 @@ typedef struct script {
   /* the call of this number, counted from 1 */
   int fail_pass, fail_fit, fail_solve, fail_finish, fail_knife, fail_new, stop_after;
   double change[MOST]; /* of each round */
-  /* robust: instead of what is added up; NAN: as it is */
+  /* robust: replaces the sum; NAN: unchanged */
   double sums[4];
-  /* energy: so many of the last rows alone; -1: all, -2: the first */
+  /* energy: this many of the last rows alone; -1: all, -2: the first */
   int equations;
 } script;
 
@@ -74,7 +74,7 @@ static void world_new(rng *g) {
   for (int i = 0; i < N; i++) w.sigma[i] = rng_uniform(g, 0.05, 0.3);
 }
 
-/* all rows of a kind; the auxiliary motion's hang together with the robot that is simulated */
+/* all rows of a kind; those of the auxiliary motion depend on the simulated robot */
 static void rows_of(psdmp_identify_pass_kind kind, const psdmp_identify_pass *pass, const double *x,
                     psdmp_linalg_blocks *b, double *sums) {
   psdmp_identify_pass_rows to = {.pass = pass, .run = &w.run, .blocks = *b, .numbers = sums};
@@ -214,7 +214,7 @@ void __wrap_psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, doub
   __real_psdmp_identify_instruments_doubt(v, rows, x, classical, covariance);
 }
 
-/* ---- the answer, with a number behind each array that nobody may touch ---- */
+/* ---- the answer, with a guard number behind each array ---- */
 
 typedef struct answer {
   double x[W + 1], covariance[W * W + 1], classical[W * W + 1], folds[PSDMP_IDENTIFY_FOLDS * W + 1];
@@ -253,7 +253,7 @@ static void same_answer(const answer *is, const answer *should) {
 
 /* ---- the simulated robot: rounds until they change little ---- */
 
-/* what a round and the end of them are, by the same fits */
+/* a round and the end of the rounds, by the same fits */
 static void twin(psdmp_identify_pass_kind kind, int rounds, answer *a) {
   psdmp_identify_pass pass = {.kind = kind, .run = &w.run};
   psdmp_linalg_blocks own, *b = &own;
@@ -307,8 +307,8 @@ static psdm_status estimate(psdmp_identify_pass_kind kind, psdmp_identify_estima
 
 static const psdmp_identify_pass_kind simulating[2] = {PSDMP_IDENTIFY_PASS_DIDIM, PSDMP_IDENTIFY_PASS_IV};
 
-/* settled at a hundredth of a standard deviation, after ten rounds, or when nobody wants to wait: but one round
- * there is */
+/* rounds end at a change of a hundredth of a standard deviation, after ten, or when stopped, but never before the
+ * first */
 static void simulated_rounds(void **state) {
   (void)state;
   static const struct {
@@ -346,7 +346,7 @@ static void simulated_rounds(void **state) {
     }
 }
 
-/* whatever fails ends it, says so and leaves nothing */
+/* any failure ends the rounds, is reported and leaks nothing */
 static void simulated_failures(void **state) {
   (void)state;
   static const char missing[] =
@@ -360,7 +360,7 @@ static void simulated_failures(void **state) {
       world_new(&g), answer_new(&is);
       w.run.robot = robot;
       for (int k = 0; k < 3; k++) scripted.change[k] = 1;
-      int folds = kind == 1 && where >= 4; /* the fourth round's is the last that changes: folds come behind it */
+      int folds = kind == 1 && where >= 4; /* the fourth round's change is the last: folds follow */
       if (where == 0) scripted.fail_new = 1;
       if (where == 1) scripted.fail_pass = 1;
       if (where == 2) scripted.fail_pass = 3;
@@ -387,7 +387,7 @@ static void simulated_failures(void **state) {
 
 /* ---- outliers ---- */
 
-/* the middle of the first bin up to which half of the residuals are, over the scale they were taken with */
+/* the middle of the first bin that covers half of the residuals, over the scale they were divided by */
 static double median_of(int drive, const double *x, double scale) {
   static double seen[BINS];
   double all = 0, below = 0;
@@ -470,7 +470,7 @@ static void robust_rounds(void **state) {
     assert_true(is.x[W] == should.x[W] && is.covariance[W * W] == should.covariance[W * W]);
     assert_true(is.classical[W * W] == should.classical[W * W] &&
                 is.folds[PSDMP_IDENTIFY_FOLDS * W] == should.folds[PSDMP_IDENTIFY_FOLDS * W]);
-    /* what is said of them, where there is room for it */
+    /* the remark about them, if there is room */
     char said[160];
     bool settled = was.heard > 1 && cases[c].change[was.heard - 1] < 0.05 && was.stage[was.passes - 1] == 2;
     snprintf(said, sizeof said, "robust: %.2g %% of the torques are outliers that hardly count%s",
@@ -482,8 +482,8 @@ static void robust_rounds(void **state) {
   }
 }
 
-/* a drive that has no rows keeps its scale, one without residuals has a least one; one residual is its own median,
- * of two it is the smaller one */
+/* a drive without rows keeps its scale, one whose residuals are zero gets the smallest scale; the median of one
+ * residual is itself, of two the smaller */
 static void robust_scales(void **state) {
   (void)state;
   rng g = rng_start("robust scales");
@@ -494,7 +494,7 @@ static void robust_scales(void **state) {
     double sigma[N] = {round ? 2 : 1e-5, w.sigma[1]};
     memcpy(w.sigma, sigma, sizeof sigma);
     scripted.stop_after = 1, scripted.change[0] = 1;
-    for (int k = 0; k < ROWS; k++) { /* nothing is left of the first drive's torque; the second one has no rows */
+    for (int k = 0; k < ROWS; k++) { /* the first drive's residual is zero; the second drive has no rows */
       w.fitted[k][1] = false;
       w.tau[k][0] = 0;
       memset(w.Y[k], 0, sizeof w.Y[k]), memset(w.F[k], 0, sizeof w.F[k]);
@@ -515,7 +515,7 @@ static void few_residuals(void **state) {
     psdm_error error;
     world_new(&g), answer_new(&is);
     scripted.stop_after = 1, scripted.change[0] = 1;
-    memset(is.x, 0, sizeof is.x); /* nothing is explained: residuals are torques */
+    memset(is.x, 0, sizeof is.x); /* nothing is explained: residuals equal torques */
     double before = w.sigma[1];
     for (int k = 0; k < ROWS; k++) w.fitted[k][1] = k < few, w.tau[k][1] = (k + 1) * 2.0;
     estimate(PSDMP_IDENTIFY_PASS_ROBUST, &is.e, &error);
@@ -590,7 +590,7 @@ static void energy_answer(void **state) {
   }
 }
 
-/* memory runs out at every place once, and nothing is left */
+/* memory runs out at every place once, and nothing leaks */
 static void memory(void **state) {
   (void)state;
   rng g = rng_start("memory");

@@ -1,5 +1,5 @@
-/* test_estimate_rows.c: what a row becomes in each estimator, number by number; the doubt over blocks of time, and
- * without each of them, against plain formulas. */
+/* test_estimate_rows.c: the rows of each estimator, number by number; the uncertainty over blocks of time, and without
+ * each of them, against plain formulas. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void drop(scene *s) {
   free(s->to.numbers);
 }
 
-/* a drive's only row that waits, or none */
+/* a drive's only waiting row, or none */
 static const double *waiting(const scene *s, int drive, bool any) {
   assert_int_equal(s->to.blocks.waiting[drive], any);
   assert_true(!any || s->to.blocks.block[drive] == 7);
@@ -58,7 +58,7 @@ static void same(const double *is, const double *should, int count) {
 static void auxiliary_rows(void **state) {
   (void)state;
   rng g = rng_start("auxiliary rows");
-  for (int left = -1; left < N; left++) { /* a drive whose row does not count */
+  for (int left = -1; left < N; left++) { /* a drive whose row is not used */
     scene s;
     make(&s, PSDMP_IDENTIFY_PASS_DIDIM, &g);
     assert_true(s.pass.equations == N && s.pass.width[0] == L + OWN0 + 1 && s.pass.width[1] == L + OWN1 + 1);
@@ -142,8 +142,8 @@ static void robust_rows(void **state) {
     }
 }
 
-/* a drive of as many columns as there may be, its arrays with nothing behind them: the bin of each residual, and
- * weights at the very limits of their stages */
+/* a drive with the largest number of columns, its arrays at the end of their memory: the bin of each residual, and
+ * weights at the limits of their stages */
 static void robust_edges(void **state) {
   (void)state;
   static const struct {
@@ -201,7 +201,7 @@ static void robust_edges(void **state) {
     for (int c = 0; c < 2 + MOST; c++)
       assert_true(fabs(equation[c] - root * (c == 0 ? 0.5 : c <= MOST ? c : tau)) < 1e-14 * (1 + MOST));
   }
-  /* the other kinds copy as many */
+  /* the other kinds copy the same number */
   double *tau_alone = fenced_new(sizeof *tau_alone);
   *tau_alone = 3;
   for (int kind = PSDMP_IDENTIFY_PASS_DIDIM; kind <= PSDMP_IDENTIFY_PASS_IV; kind++) {
@@ -300,7 +300,7 @@ static void doubt(void **state) {
     psdmp_identify_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
     psdmp_linalg_blocks b;
     assert_true(psdmp_linalg_blocks_new(NULL, N, width, PSDMP_IDENTIFY_BLOCKS, &b));
-    for (int round = 0; round < 2; round++) { /* cleared, they begin anew */
+    for (int round = 0; round < 2; round++) { /* after clearing they start again */
       psdmp_linalg_blocks_clear(&b);
       fill(&g, &b, sigma, &all);
     }
@@ -358,7 +358,7 @@ static void change(void **state) {
               psdmp_identify_estimate_change(3, x, x, classical) == 0);
 }
 
-/* no block, and one alone: nothing can be left out */
+/* no block and a single block: nothing can be left out */
 static void few_blocks(void **state) {
   (void)state;
   const double sigma[N] = {0.5, 2};
@@ -383,8 +383,8 @@ static void few_blocks(void **state) {
   }
 }
 
-/* more drives than two, each with a column of its own, and no noise: what torques were made of is found, also
- * without each fold */
+/* more drives than two, each with a column of its own, and no noise: the true parameters are found, also without each
+ * fold */
 static void eight_drives(void **state) {
   (void)state;
   enum { EIGHT = 8, BASE = 2, ALL = BASE + EIGHT };
@@ -415,7 +415,7 @@ static void eight_drives(void **state) {
   psdmp_linalg_blocks_free(&b);
 }
 
-/* rows wait until there are 256, or one of another block comes */
+/* rows wait until there are 256, or one of another block arrives */
 static void waiting_rows(void **state) {
   (void)state;
   const int width = 2;
@@ -433,7 +433,7 @@ static void waiting_rows(void **state) {
   psdmp_linalg_blocks_free(&b);
 }
 
-/* equations of other widths, one of them wider than rows are waited for: all their rows together, and of some
+/* equations of other widths, one of them wider than the number of waiting rows: all their rows together, and of some
  * blocks; emptied, they are empty */
 static void wide_blocks(void **state) {
   (void)state;
@@ -467,7 +467,7 @@ static void wide_blocks(void **state) {
     assert_true(psdmp_linalg_blocks_stack(&b, i, 0, R) == 0);
     for (int k = 0; k < width[i] * width[i]; k++) assert_true(R[k] == 0);
   }
-  psdmp_linalg_blocks_row(&b, 1, 7)[0] = 5; /* a row that waits is forgotten too */
+  psdmp_linalg_blocks_row(&b, 1, 7)[0] = 5; /* a waiting row is forgotten too */
   psdmp_linalg_blocks_clear(&b);
   psdmp_linalg_blocks_flush(&b);
   for (int k = 0; k < EQUATIONS * PSDMP_IDENTIFY_BLOCKS; k++) {
@@ -480,7 +480,7 @@ static void wide_blocks(void **state) {
   fenced_free(R);
 }
 
-/* nothing is left when memory runs out */
+/* nothing leaks when memory runs out */
 static void memory(void **state) {
   (void)state;
   const int width[N] = {300, 40};

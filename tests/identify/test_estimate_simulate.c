@@ -115,7 +115,7 @@ static void same_motion(void **unused) {
     assert_string_equal(reason[0], said);
     assert_true(fabs(bandwidth - 4 * 3.14159265358979323846 * fmin(cutoff, 0.05 / w.dt)) < 1e-9);
     psdm_motion *reference;
-    /* one model for both: the reference itself, but where its pieces meet and its third derivative jumps */
+    /* one model for both: the motion is the reference, except where pieces meet and the third derivative jumps */
     double worst = 0, state[16];
     psdmp_identify_simulation_set(s.simulation, theta, theta);
     if (psdmp_feed_each(r.feed, false, 0, simulate, &s, &error)) fail_msg("%s", error.text);
@@ -152,8 +152,7 @@ static void same_motion(void **unused) {
     printf("%s: %ld rows, off by %.1e rad, %.1e rad/s, %.1e rad/s^2; the motion is up to %.1e rad from its reference\n",
            names[kind], b.rows, b.q, b.qd, b.qdd, b.away);
     assert_true(b.rows > w.rows / 2 && b.away > 1e-6);
-    /* fourth order, w h up to 0.2: some (w h)^4 / 10 of what the transients are; steps of the other are seven times
-     * shorter */
+    /* fourth order, w h up to 0.2: some (w h)^4 / 10 of the transients; steps of the other are seven times shorter */
     double bound = 3 * 1.6e-4 * b.away + 3 * worst;
     assert_true(b.q < bound && b.qd < bound * bandwidth && b.qdd < bound * bandwidth * bandwidth);
 

@@ -1,6 +1,6 @@
-/* test_estimate_stops.c: a robot that fails in the middle of a stretch ends the walk over its rows and the adding up
- * of its work: the status goes up with its sentence, and no row behind it counts. The linker puts the test's own
- * functions of the robot in the library's place (--wrap). */
+/* test_estimate_stops.c: a robot that fails in the middle of a stretch ends the walk over its rows and the sum of its
+ * work: the status is returned with its message, and no later row counts. The linker puts the test's own functions of
+ * the robot in the library's place (--wrap). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,12 +120,12 @@ static void walk_ends(void **state) {
       assert_int_equal(used, row < EDGE ? 0 : row - EDGE < most ? row - EDGE : most);
       assert_int_equal(calls, fail_at ? fail_at : ROWS * (1 + auxiliary));
     }
-    /* what neighbours have is only remembered */
+    /* neighbours' columns are only remembered */
     s.stretch.lead = 13, s.stretch.trail = 16, fail_at = calls = used = 0;
     assert_int_equal(psdmp_identify_walker_stretch(walker, &s.stretch, NULL), PSDM_OK);
     assert_true(used == ROWS - 13 - 16 && calls == used * (1 + auxiliary));
     s.stretch.lead = s.stretch.trail = 0;
-    /* the motion has words of its own */
+    /* the motion sets its own message */
     psdm_error error = {0};
     fail_at = calls = used = 0, follows = PSDM_E_SINGULAR;
     assert_int_equal(psdmp_identify_walker_stretch(walker, &s.stretch, &error), auxiliary ? PSDM_E_SINGULAR : PSDM_OK);
@@ -136,7 +136,7 @@ static void walk_ends(void **state) {
   scene_free(&s);
 }
 
-/* in the order they were taken, and no more than there are */
+/* in the order of their choice, and no more than there are */
 static void chosen(void **state) {
   (void)state;
   scene s;
@@ -161,8 +161,8 @@ static void count(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *r
   for (int i = 0; i < N; i++) fitted[i] += row->fitted[i];
 }
 
-/* a drive is at rest up to a share of its speed, which counts as rest itself; where there is no such share, also a
- * drive that stands is fitted */
+/* a drive is at rest up to and including a share of its speed; if the share is zero, a drive at a standstill is fitted
+ * too */
 static void rest_rows(void **state) {
   (void)state;
   static double qd[ROWS * N];
@@ -180,7 +180,7 @@ static void rest_rows(void **state) {
     psdmp_identify_walker *walker = psdmp_identify_walker_new(&to, count, NULL, NULL);
     s.run.rest = 0.5 * share, fitted[0] = fitted[1] = 0;
     assert_int_equal(psdmp_identify_walker_stretch(walker, &s.stretch, NULL), PSDM_OK);
-    /* the second drive has its 1 rad/s until row 27, but for row 24 */
+    /* the second drive has 1 rad/s until row 27, except in row 24 */
     const int all = ROWS - 2 * EDGE, still[N] = {3, 27 - EDGE - 1};
     for (int i = 0; i < N; i++) assert_int_equal(fitted[i], all - share * still[i]);
     psdmp_identify_walker_free(walker);
@@ -190,7 +190,8 @@ static void rest_rows(void **state) {
 
 static void work_ends(void **state) {
   (void)state;
-  for (int loads = 0; loads < 3; loads++) { /* no column is loaded, one is, and one is by nothing that is known */
+  /* no column depends on load, one does, and one depends on an unknown load */
+  for (int loads = 0; loads < 3; loads++) {
     scene s;
     scene_new(&s);
     int each = loads == 1 ? 4 : 3, window = 5;
@@ -214,7 +215,7 @@ static void work_ends(void **state) {
       assert_true(count == (fail_at ? 0 : ROWS - 2 * EDGE - window));
       assert_int_equal(calls, fail_at ? fail_at : ROWS * each);
     }
-    /* of neighbours one row on either side is looked at; what they have is only remembered */
+    /* one neighbouring row on either side is used; neighbours' columns are only remembered */
     s.stretch.begins = s.stretch.ends = false, s.stretch.first = 100, s.run.rows = 200;
     for (int lead = 0; lead < 3; lead++)
       for (int trail = 0; trail < 3; trail++) {

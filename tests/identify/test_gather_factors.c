@@ -1,10 +1,10 @@
-/* test_gather_factors.c: factors of [Y F tau wide] part by part against sums of plain rows' squares: stretches with
- * and without neighbours, blocks, columns that remember and are loaded, parameters that do not reach a drive, means
- * of decimated rows over seams; without rows, stopped, without memory, and when another rank is asked. */
+/* test_gather_factors.c: factors of [Y F tau wide] part by part against sums of squares of plain rows: stretches with
+ * and without neighbours, blocks, columns with memory and load, parameters that do not reach a drive, means of
+ * decimated rows across seams; without rows, stopped, without memory, and for another rank. */
 #include "test_gather_scene.h"
 #include "linalg/linalg.h"
 
-/* ---- factorisations as they are asked for: columns and rows ---- */
+/* ---- requested factorisations: columns and rows ---- */
 
 enum { MOST_CALLS = 1000 };
 
@@ -48,7 +48,7 @@ static squares should;
 
 static int width_of(const scene *s, const way *w, int drive) { return s->run.l + own_columns(s, drive, w->chosen) + 2; }
 
-/* [Y F tau wide] of every drive, all parameters; of a row that is not used only what columns remember */
+/* [Y F tau wide] of every drive, all parameters; an unused row only updates the columns' memory */
 static void plain_row(scene *s, const way *w, const psdmp_identify_prepared *p, long k, bool used,
                       psdmp_parameters_column_state state[N], double row[N][WIDE]) {
   psdmp_identify_run *r = &s->run;
@@ -77,7 +77,7 @@ static void add_square(const scene *s, const way *w, int drive, int label, doubl
     for (int b = 0; b < width; b++) should.square[at][a * width + b] += row[a] * row[b];
 }
 
-/* every stretch begins without memory; rows before its own tell what columns remember, those behind tell nothing */
+/* every stretch begins without memory; rows before it fill the columns' memory, rows after it do not */
 static void plain_stretch(scene *s, const way *w, const psdmp_feed_stretch *stretch) {
   static psdmp_parameters_column_state state[N];
   psdmp_identify_prepared p;
@@ -93,8 +93,8 @@ static void plain_stretch(scene *s, const way *w, const psdmp_feed_stretch *stre
   psdmp_identify_prepared_free(&p, s->run.allocator);
 }
 
-/* a segment up to row `end`: the mean around every tick that is a multiple of the factor, by all taps that are
- * there; it is used where all of them train and none is bad */
+/* a segment up to row `end`: the mean around every tick that is a multiple of the factor, by all taps that are there;
+ * it is used if all of them train and none is bad */
 static void plain_means(scene *s, const way *w, const psdmp_feed_stretch *stretch, long end) {
   static double row[ROWS][N][WIDE];
   static psdmp_parameters_column_state state[N];
@@ -117,7 +117,7 @@ static void plain_means(scene *s, const way *w, const psdmp_feed_stretch *stretc
         for (int c = 0; c < width_of(s, w, i); c++) mean[c] += tap * row[at][i][c];
       }
       for (int c = 0; c < width_of(s, w, i); c++) mean[c] /= weight;
-      /* a row that is bad of one drive is so of that drive's mean alone, one that does not train of all */
+      /* a row that is bad for one drive spoils that drive's mean alone, one that does not train spoils all */
       if (clean) add_square(s, w, i, p.label[k], p.v[k * N + i], mean);
     }
   }
@@ -125,8 +125,8 @@ static void plain_means(scene *s, const way *w, const psdmp_feed_stretch *stretc
   psdm_decimator_free(&d, NULL);
 }
 
-/* R^T R is the sum of the squares, and R a triangle, also where there are no rows; how many rows there are in motion
- * and at rest */
+/* R^T R is the sum of the squares, and R a triangle, also without rows; how many rows there are in motion and at
+ * rest */
 static void same_factors(scene *s, const way *w, const psdmp_identify_factors *f, double all[2]) {
   assert_int_equal(f->blocks, w->blocks);
   all[0] = all[1] = 0;
@@ -246,11 +246,11 @@ static void means_of_rows(void **state) {
   }
 }
 
-/* the rows behind the last piece never come: means that wait for them are made of what there is */
-static void means_that_wait(void **state) {
+/* the rows after the last piece never come: waiting means use the rows there are */
+static void waiting_means(void **state) {
   (void)state;
   static table t;
-  rng g = rng_start("means_that_wait");
+  rng g = rng_start("waiting_means");
   for (int round = 0; round < 3; round++) {
     scene s;
     double rows[2];
@@ -287,7 +287,7 @@ static struct {
   unsigned char bad[LONG * N];
 } lengthy;
 
-/* rows wait until there are 512 of a drive in motion, or at rest, or others of another block come */
+/* rows wait until a drive has 512 in motion or at rest, or until another block begins */
 static void rows_in_chunks(void **state) {
   (void)state;
   static psdmp_identify_prepared p;
@@ -345,7 +345,7 @@ static void rows_in_chunks(void **state) {
   }
 }
 
-/* ---- a long chain of joints of which hardly a parameter is known ---- */
+/* ---- a long chain of joints with few parameters ---- */
 
 enum { JOINTS = 12, FEW = 60 };
 
@@ -355,7 +355,7 @@ static struct {
   psdmp_identify_dictionary dictionary[JOINTS];
 } chain;
 
-/* what a regressor needs is more than what a factor of four columns does */
+/* a regressor needs more than a factor of four columns */
 static void few_columns(void **state) {
   (void)state;
   rng g = rng_start("few_columns");
@@ -425,7 +425,7 @@ static void few_columns(void **state) {
   psdm_robot_free((psdm_robot *)(size_t)r.robot);
 }
 
-/* ---- a stretch that fails leaves nothing for the next one ---- */
+/* ---- a failed stretch leaves nothing behind ---- */
 
 static scene *failing;
 static table rows_of_it;
@@ -530,7 +530,7 @@ static void none_or_stopped(void **state) {
   scene_free(&s);
 }
 
-/* every piece of memory is refused once: nothing is left */
+/* every allocation fails once: nothing leaks */
 static void no_memory_for_factors(void **state) {
   (void)state;
   static table t;
@@ -628,7 +628,7 @@ static void served_factors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_as_they_are), cmocka_unit_test(means_of_rows),         cmocka_unit_test(means_that_wait),
+      cmocka_unit_test(rows_as_they_are), cmocka_unit_test(means_of_rows),         cmocka_unit_test(waiting_means),
       cmocka_unit_test(rows_in_chunks),   cmocka_unit_test(few_columns),           cmocka_unit_test(failures),
       cmocka_unit_test(none_or_stopped),  cmocka_unit_test(no_memory_for_factors), cmocka_unit_test(served_factors)};
   return cmocka_run_group_tests(tests, NULL, NULL);

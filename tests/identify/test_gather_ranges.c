@@ -1,5 +1,5 @@
-/* test_gather_ranges.c: the base parameters' regressor of the drives, which of them reach a drive, and the ranges of
- * a log part by part, number by number; without memory, without rows, and when another rank is asked. */
+/* test_gather_ranges.c: the drives' regressor of base parameters, which parameters reach a drive, and the ranges of a
+ * log part by part, number by number; without memory, without rows, and for another rank. */
 #include "test_gather_scene.h"
 
 /* ---- the regressor ---- */
@@ -37,7 +37,7 @@ static void regressor_of_drives(void **state) {
   }
 }
 
-/* three states by Lehmer's generator, from -3 to 3: 48271^k mod 2^31 - 1; what has reached a drive before stays */
+/* three states by Lehmer's generator, from -3 to 3: 48271^k mod 2^31 - 1; earlier reach is kept */
 static void reach(void **state) {
   (void)state;
   rng g = rng_start("reach");
@@ -104,7 +104,7 @@ static void get_ranges(range_numbers *n, psdmp_parallel_bytes *from) {
   assert_true(!from->failed && from->at == from->used);
 }
 
-/* rows that train, of all stretches of the script */
+/* training rows of all stretches of the script */
 static void plain_ranges(scene *s, range_numbers *n) {
   *n = (range_numbers){0};
   for (int i = 0; i < N; i++) n->low[i] = INFINITY, n->high[i] = -INFINITY;
@@ -131,7 +131,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* what the run is told of them */
+/* the ranges that the run gets */
 static void expect_run(const scene *s, const range_numbers *n) {
   double tempo = 0;
   for (int i = 0; i < N; i++) {
@@ -202,7 +202,7 @@ static void *made_part(const psdmp_identify_sum *sum) {
   return part;
 }
 
-/* any number of rows; drives that rest all the time have no tempo, whatever their acceleration */
+/* any number of rows; drives that always rest have no tempo, whatever their acceleration */
 static void ranges_of_any_rows(void **state) {
   (void)state;
   static const long rows[] = {1, 2, 3, 99, 100, 101, 102, 200, 201, 202, 301};
@@ -242,7 +242,7 @@ static void release(void *user, void *memory) {
   free(memory);
 }
 
-/* so many rows are added to 100, and this is the room for all that is asked for; 0: there is enough */
+/* this many rows are added to 100, and this room is requested; 0: there is enough */
 static void *grown_part(const psdmp_identify_sum *sum) {
   static const long more[] = {30, 60, 10, 300, 0, 500, 1}, room[] = {200, 0, 0, 500, 0, 1000, 2000};
   static range_numbers all, is;
@@ -284,7 +284,7 @@ static void room_doubles(void **state) {
   scene_free(&s);
 }
 
-/* ---- as many joints as there may be ---- */
+/* ---- the largest number of joints ---- */
 
 enum { JOINTS = PSDM_CALIBRATE_JOINTS };
 
@@ -348,7 +348,7 @@ static void ranges_of_many_joints(void **state) {
   script_clear();
 }
 
-/* ---- what goes wrong ---- */
+/* ---- failures ---- */
 
 static long times_back;
 
@@ -388,7 +388,7 @@ static void nothing_to_train_on(void **state) {
       assert_true(memory.live == 0 && !s.run.finishing && s.run.tempo == 77);
       s.run.allocator = NULL;
     }
-  /* logs that cannot be read say so themselves */
+  /* a log that cannot be read reports its own error */
   psdm_error error = {0};
   scripted.refuse = PSDM_E_IO;
   assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), PSDM_E_IO);
@@ -398,7 +398,7 @@ static void nothing_to_train_on(void **state) {
   scene_free(&s);
 }
 
-/* every piece of memory is refused once: nothing is left, and what was known is known */
+/* every allocation fails once: nothing leaks, and earlier ranges are kept */
 static void no_memory_for_ranges(void **state) {
   (void)state;
   static table w;
@@ -427,7 +427,7 @@ static void no_memory_for_ranges(void **state) {
 
 /* ---- another rank ---- */
 
-/* it is told of bands and columns, and answers with what rank 0 would have summed up */
+/* it receives bands and columns, and answers with the sums that rank 0 would have made */
 static void served_ranges(void **state) {
   (void)state;
   static table w;

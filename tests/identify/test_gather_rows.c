@@ -1,7 +1,7 @@
-/* test_gather_rows.c: what becomes of the rows of a log, against plain twins: ranges and factors of all rows, rows
- * that estimators walk over, energy and work between two moments; and the same bits when other ranks have a part of
- * them. A two-joint arm whose second motor moves against the first, friction columns that remember and that are
- * loaded. */
+/* test_gather_rows.c: how the rows of a log are used, against plain twins: ranges and factors of all rows, rows that
+ * estimators walk over, energy and work between two moments; and the same bits when other ranks have some of them. A
+ * two-joint arm whose second motor moves against the first, with friction columns that have memory or depend on
+ * load. */
 #include "../parallel/calibrate_spread.h"
 
 #include "identify/estimate_priv.h"
@@ -75,7 +75,7 @@ static void scene_free(scene *s) {
   psdm_robot_free((psdm_robot *)(size_t)s->run.robot);
 }
 
-/* a stretch of rows in memory, some of them bad of one drive */
+/* a stretch of rows in memory, some of them bad for one drive */
 typedef struct table {
   double t[ROWS], q[ROWS * N], qd[ROWS * N], qdd[ROWS * N], tau[ROWS * N];
   unsigned char bad[ROWS * N];
@@ -133,7 +133,7 @@ static double plain_load(const scene *s, const double *Y) {
   return fabs(sum);
 }
 
-/* columns of a drive, whose states of STOP are the caller's: z and the last x, NAN before the first row */
+/* columns of a drive; the caller keeps the states of STOP: z and the last x, NAN before the first row */
 typedef struct memory {
   double z[16], last;
 } memory;
@@ -287,7 +287,7 @@ static void ranges_and_factors(void **state) {
       tempo = fmax(tempo, sqrt(e.quicker[i] / e.quick[i]) / (2 * 3.14159265358979323846));
     }
     near(s.run.tempo, tempo, tempo, "tempo", 0);
-    /* which parameters have any part in a drive's torque: the first motor's alone has none in the second's */
+    /* which parameters act on a drive's torque: the first motor's alone does not act on the second */
     double scratch[N * 128], Y[N * 64];
     assert_int_equal(psdmp_identify_run_reach(&s.run, scratch, Y), PSDM_OK);
     int without = 0;
@@ -353,7 +353,7 @@ static void keep_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row
         memcpy(c->Fa[k], row->F_auxiliary, sizeof c->Fa[k]);
 }
 
-/* a motion a little other than the measured one, unknown of some rows */
+/* a motion slightly different from the measured one, unknown in some rows */
 static bool other_ready(long k) { return k % 50 > 4; }
 
 static void other_motion(const psdmp_identify_prepared *p, long k, double *q, double *qd, double *qdd) {
@@ -436,7 +436,7 @@ static void walks(void **state) {
     psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run};
     psdmp_identify_walker *walker = psdmp_identify_walker_new(&to, keep_row, auxiliary ? make_other : NULL, &came);
     psdm_error error = {0};
-    for (int again = 0; again < 2; again++) { /* nothing is remembered of the stretch before */
+    for (int again = 0; again < 2; again++) { /* nothing is remembered from the stretch before */
       came = (walked){.s = &s, .any_auxiliary = auxiliary};
       assert_int_equal(psdmp_identify_walker_stretch(walker, &w.stretch, &error), PSDM_OK);
       expect_walk(&s, &w.stretch, auxiliary);
@@ -449,7 +449,7 @@ static void walks(void **state) {
 
 /* ---- energy and work ---- */
 
-/* kinetic and potential energy of each unit parameter, by psdm_energy of robots that have it alone */
+/* kinetic and potential energy of each unit parameter, from psdm_energy of robots with that parameter alone */
 static void unit_energies(const scene *s, const double *q, const double *qd, double *h) {
   const psdmp_identify_run *r = &s->run;
   double *pi = calloc((size_t)r->S, sizeof *pi), kinetic, potential;
@@ -525,7 +525,7 @@ static void expect_energies(scene *s, const psdmp_feed_stretch *stretch, const p
 static void energies(void **state) {
   (void)state;
   static table w;
-  /* windows of 15, 28, far too many, 2 (at least), 2, 10, 8, 3, 6 and 5 rows */
+  /* windows of 15, 28, far too many, 2 (the minimum), 2, 10, 8, 3, 6 and 5 rows */
   static const double tempos[] = {1.7, 0.9, 0, 40, 25, 2.6, 3, 9, 4, 5};
   rng g = rng_start("energies");
   for (int round = 0; round < 10; round++) {
@@ -561,7 +561,7 @@ static void energies(void **state) {
   }
 }
 
-/* of none, one, two and three rows that a narrow band leaves: no equation, and nothing is read that is not there */
+/* none, one, two and three rows that a narrow band leaves: no equation, and nothing is read out of bounds */
 static void short_stretches(void **state) {
   (void)state;
   static table w;
@@ -685,7 +685,7 @@ static bool count_rounds(void *user, const char *doing, double share) {
   return true;
 }
 
-/* Whoever works on which file: the same bits. */
+/* The bits do not depend on who works on which file. */
 static void on_other_ranks(void **state) {
   (void)state;
   static const psdm_estimator kinds[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_ENERGY,
@@ -715,7 +715,7 @@ static void on_other_ranks(void **state) {
     o.progress = count_rounds, o.progress_user = &heard;
     psdm_calibration *c = calibrate(robot, &o);
     numbers *alone = numbers_of(c);
-    /* rows in memory are told of by file; robust looks at its rows once before */
+    /* progress on rows in memory is reported by file; robust passes over its rows once before */
     if (e < 2) assert_int_equal(heard.calls, e ? c->steps * (FILES + 1) : c->steps - 1);
     o.progress = NULL;
     psdm_calibration_free(c);
@@ -726,10 +726,10 @@ static void on_other_ranks(void **state) {
   psdm_robot_free(robot);
 }
 
-/* what another rank is told of a run is what that has then; the rest of it is its own */
-static void what_others_know(void **state) {
+/* another rank receives these parts of a run; the rest is its own */
+static void what_other_ranks_receive(void **state) {
   (void)state;
-  rng g = rng_start("what_others_know");
+  rng g = rng_start("what_other_ranks_receive");
   for (int round = 0; round < 8; round++) {
     bool chosen = round & 1, load = round & 2, had = round & 4;
     scene s, other;
@@ -740,7 +740,7 @@ static void what_others_know(void **state) {
     s.run.still = 0.125, s.run.rest = 0.75, s.speed[0] = 1.5, s.speed[1] = 2.5;
     if (!load) s.run.theta_load = NULL;
     if (!had) other.run.theta_load = NULL;
-    if (!chosen) { /* more columns than can be chosen */
+    if (!chosen) { /* more columns than may be chosen */
       s.dictionary[1].count = 40;
       for (int k = 0; k < 40; k++)
         s.dictionary[1].column[k] = (psdmp_parameters_column){PSDM_COLUMN_TANH, 0.1 * k, k % 3};
@@ -766,7 +766,7 @@ static void what_others_know(void **state) {
       }
     }
     psdmp_base_arena_free(&other.run.arena);
-    /* half a message is none, and no more columns than there is room for */
+    /* half a message is refused, and so are more columns than there is room for */
     for (size_t length = 0; length < bytes.used; length += 1 + length / 9) {
       psdmp_parallel_bytes part = {0};
       psdmp_parallel_bytes_put(&part, bytes.data, length);
@@ -782,8 +782,8 @@ static void what_others_know(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ranges_and_factors), cmocka_unit_test(walks),  cmocka_unit_test(energies),
-      cmocka_unit_test(short_stretches),    cmocka_unit_test(passes), cmocka_unit_test(on_other_ranks),
-      cmocka_unit_test(what_others_know)};
+      cmocka_unit_test(ranges_and_factors),      cmocka_unit_test(walks),  cmocka_unit_test(energies),
+      cmocka_unit_test(short_stretches),         cmocka_unit_test(passes), cmocka_unit_test(on_other_ranks),
+      cmocka_unit_test(what_other_ranks_receive)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,8 +39,8 @@ typedef struct scene {
   bool coupled;
 } scene;
 
-/* Drives choose five, two and three of seven columns; of the base parameters each reaches some. The widest rows are
- * the first drive's, or of all columns the last one's. */
+/* Drives choose five, two and three of seven columns; each is reached by some base parameters. The first drive has the
+ * widest rows, or with all columns the last one. */
 static inline void scene_new(scene *s, bool couples, rng *g) {
   static const psdmp_parameters_column columns[7] = {
       {PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
@@ -96,7 +96,8 @@ static inline int own_columns(const scene *s, int drive, bool chosen) {
 
 /* ---- rows ---- */
 
-/* Two segments, one behind the other; here and there a drive's row is bad, and a drive as fast as the limit of rest. */
+/* Two segments, one behind the other; here and there a drive's row is bad, or a drive moves exactly at the limit of
+ * rest. */
 typedef struct table {
   double t[ALL], q[ALL * N], qd[ALL * N], qdd[ALL * N], tau[ALL * N];
   unsigned char bad[ALL * N];
@@ -140,12 +141,12 @@ static inline psdmp_feed_stretch cut(const table *w, int segment, long from, lon
 
 /* ---- sums over these stretches ---- */
 
-/* Stretches in their order, which of their parts are sent as bytes before they are added; and what was asked for. */
+/* Stretches in order, which of their parts are sent as bytes before they are added, and the requests. */
 typedef struct script {
   int count;
   psdmp_feed_stretch stretch[MOST_PARTS];
   bool sent[MOST_PARTS];
-  bool halves;                                  /* halves of what was sent are tried too */
+  bool halves;                                  /* truncated messages are tried too */
   bool none;                                    /* there are no rows at all */
   psdm_status refuse;                           /* reading fails */
   void *(*make)(const psdmp_identify_sum *sum); /* instead of the stretches */
@@ -163,8 +164,7 @@ static inline void script_clear(void) {
   scripted = (script){0};
 }
 
-/* both segments in pieces of several lengths; a piece of nothing but margins and one too short for any row among
- * them */
+/* both segments in pieces of several lengths; one of them has only margins, and one is too short for any row */
 static inline void script_pieces(const table *w, long margin) {
   static const long ends[] = {70, 71, 130, 200, ROWS, 90, 97, 180, ROWS};
   script_clear();
@@ -191,7 +191,7 @@ static inline void same_bytes(const psdmp_parallel_bytes *is, const psdmp_parall
   if (is->used) assert_memory_equal(is->data, should->data, is->used);
 }
 
-/* a part as another rank has it; half of what was sent is none */
+/* a part as another rank receives it; half a message is refused */
 static inline void *sent(const psdmp_identify_sum *sum, void *part, const psdm_allocator *a, bool halves) {
   psdmp_parallel_bytes bytes = {.allocator = NULL}, again = {.allocator = NULL};
   sum->put(sum->user, part, &bytes);
@@ -215,7 +215,7 @@ static inline void *sent(const psdmp_identify_sum *sum, void *part, const psdm_a
 
 static inline psdm_status no_memory(psdm_error *error) { return psdmp_base_fail_status(error, PSDM_E_MEMORY); }
 
-/* the part of one stretch; what fails says why */
+/* the part of one stretch; a failure sets its message */
 static inline psdm_status one_part(psdmp_identify_run *r, const psdmp_identify_sum *sum, void *space, int k,
                                    void **part, psdm_error *error) {
   *part = sum->part_new(sum->user);
@@ -229,7 +229,7 @@ static inline psdm_status one_part(psdmp_identify_run *r, const psdmp_identify_s
   return status;
 }
 
-/* what sums.c does, by one thread */
+/* the work of sums.c, in one thread */
 static inline psdm_status add_stretches(psdmp_identify_run *r, const psdmp_identify_sum *sum, void **part,
                                         psdm_error *error) {
   void *space = sum->space_new(sum->user, r);

@@ -136,7 +136,7 @@ static double noise(rng *g) {
 
 /* ---- against the batch ---- */
 
-/* rows left out, rows of zeros, fewer equations than parameters: the beginning's doubt carries all of it */
+/* omitted rows, rows of zeros, fewer equations than parameters: the initial uncertainty carries all of it */
 static void test_random(void **unused) {
   (void)unused;
   rng g = rng_start("test_random");
@@ -208,7 +208,7 @@ static void test_kr6(void **unused) {
 
 /* ---- while it runs ---- */
 
-/* a payload is picked up: with forgetting the estimate follows within a few memories, without it does not */
+/* a payload is picked up: the estimate follows within a few memory lengths with forgetting, and does not without */
 static void test_jump(void **unused) {
   (void)unused;
   enum { P = 4, STEPS = 4000 };
@@ -228,8 +228,8 @@ static void test_jump(void **unused) {
     for (int j = 0; j < P; j++) y[j] = rng_uniform(&g, -1, 1), tau += y[j] * truth[j];
     for (int k = 0; k < 2; k++) assert_int_equal(psdm_online_add(o[k], 1, y, &tau, &sigma), PSDM_OK);
     if (step == STEPS - 501) {
-      /* before the jump sigma is right: chi^2 / count, 3500 and some 50 equations, within five sd and what
-       * parameters take */
+      /* before the jump sigma is right: chi^2 / count, 3500 and some 50 equations, within five sd and the degrees of
+       * freedom that parameters use */
       assert_true(fabs(psdm_online_misfit(o[0]) - 1) < 5 * sqrt(2. / 3500) + P / 3500.);
       assert_true(psdm_online_misfit(o[1]) > 0.3 && psdm_online_misfit(o[1]) < 1.7);
     }
@@ -281,7 +281,8 @@ static void test_million(void **unused) {
   }
 }
 
-/* nothing but one direction, and forgetting: the rest is used up, that is said, and new motion heals it */
+/* one direction only, with forgetting: the other information is used up, this is reported, and new motion restores
+ * it */
 static void test_used_up(void **unused) {
   (void)unused;
   enum { P = 3 };
@@ -305,13 +306,13 @@ static void test_used_up(void **unused) {
   }
   assert_int_equal(psdm_online_theta(o, theta, covariance), PSDM_OK);
   assert_true(max_difference(theta, truth, P) < 1e-12);
-  /* no equations for so long that nothing at all is left */
+  /* no equations for so long that no information is left */
   for (int step = 0; step < 20000; step++) assert_int_equal(psdm_online_add(o, 0, NULL, NULL, NULL), PSDM_OK);
   assert_int_equal(psdm_online_theta(o, theta, NULL), PSDM_E_LIMIT);
   free(memory);
 }
 
-/* ---- what is refused leaves everything as it was ---- */
+/* ---- a refusal leaves everything unchanged ---- */
 
 static void test_refused(void **unused) {
   (void)unused;
@@ -344,7 +345,7 @@ static void test_refused(void **unused) {
     assert_memory_equal(before, memory, bytes);
   }
   assert_int_equal(psdm_online_add(o, -1, begin, begin, sd), PSDM_E_ARGUMENT);
-  /* the largest that is taken overflows nothing */
+  /* the largest accepted value does not overflow */
   assert_int_equal(psdm_online_init(memory, bytes, 2, (double[2]){1e70, -1e70}, sd, 0.9, &o), PSDM_OK);
   for (int k = 0; k < 100; k++)
     assert_int_equal(

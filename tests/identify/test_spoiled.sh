@@ -1,4 +1,4 @@
-# A few spoiled logs: what is wrong is named, and does not pass. The whole table is deep_spoiled.sh.
+# A few spoiled logs: the fault is named, and the log does not pass. The whole table is deep_spoiled.sh.
 set -u
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}"
 command -v python3 > /dev/null || { echo "SKIPPED: python3 is missing"; exit 77; }

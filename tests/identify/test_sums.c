@@ -1,6 +1,6 @@
 /* test_sums.c: sums over made-up units of stretches, with the logs, the checkpoint and the other ranks replaced by
- * what this file says: which rows are asked for, in which order they are added, who is asked whether to go on, what
- * is kept and what is counted; every failure on the way. */
+ * stand-ins: which rows are requested, in which order they are added, when progress is called, what is kept and
+ * counted; and every failure on the way. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ typedef struct list {
   long count, first[MOST];
 } list;
 
-/* What happened, and what is to go wrong. */
+/* What happened, and which calls are to fail. */
 static struct {
   counting memory;
   psdmp_identify_run run;
@@ -47,7 +47,7 @@ static void list_free(void *user, void *part) {
   psdmp_base_free(&now.memory.allocator, part);
 }
 
-/* a thread's own run is the run as it was, with other room to work in */
+/* a thread's run is a copy of the run with its own work space */
 typedef struct space {
   psdmp_identify_run *own;
 } space;
@@ -115,7 +115,7 @@ static psdmp_identify_sum lists(const char *doing) {
                               .get = list_get};
 }
 
-/* ---- what leads out of sums.c ---- */
+/* ---- calls out of sums.c ---- */
 
 #define WRAPPED(result, name, wants) \
   result __real_##name wants;        \
@@ -210,7 +210,7 @@ WRAPPED(psdm_status, psdmp_parallel_team_listen,
   assert_true(r == &now.ranks && from >= 1 && from < 3);
   long other = 1;
   psdmp_parallel_bytes_put(answer, now.answer[from].data, now.answer[from].used);
-  PSDMP_PARALLEL_PUT(answer, other); /* what follows is none of its business */
+  PSDMP_PARALLEL_PUT(answer, other); /* it must not read beyond its own bytes */
   return answer->failed ? psdmp_base_fail_status(error, PSDM_E_MEMORY) : PSDM_OK;
 }
 
@@ -235,7 +235,7 @@ static void begin(long fail_at) {
                                  .doing = "before"};
 }
 
-/* all that was taken is given back */
+/* everything allocated is freed */
 static void end(void) {
   psdm_robot_free((psdm_robot *)(size_t)now.run.robot);
   for (int k = 0; k < UNITS; k++) psdmp_parallel_bytes_free(&now.kept[k]);
@@ -253,7 +253,7 @@ static psdm_status sum_up(const psdmp_identify_sum *sum, bool all, list *out, ps
   return status;
 }
 
-/* the stretches of units first .. last, but for the last `less` */
+/* the stretches of units first .. last, without the last `less` */
 static void expect_list(const list *l, long first, long last, long less) {
   long at = 0, all = 0;
   for (long unit = first; unit <= last; unit++) all += unit % 4;
@@ -281,13 +281,13 @@ static void in_their_order(void **state) {
     for (int k = 0; k < UNITS; k++) assert_int_equal(now.unit[k], k);
     assert_int_equal(now.threads, reads && !shared ? 1 : 3);
     assert_int_equal(now.work, PSDMP_IDENTIFY_WORK_PASS);
-    /* asked after each stretch, with the share of all rows where all are read */
+    /* progress is called after each stretch, with the share of all rows if all are read */
     assert_int_equal(now.asked, 7);
     for (int k = 0; k < 7; k++) {
       assert_string_equal(now.heard[k], named ? "counting" : "before");
       assert_true(now.share[k] == (all ? (double)(l.first[k] + 10) / 1000 : -1));
     }
-    /* units that had rows are kept where logs are read again */
+    /* units with rows are kept if logs are read again */
     bool kept = reads && checkpoint;
     assert_true(now.names == kept && now.loads == (kept ? 6 : 0) && now.saves == (kept ? 4 : 0));
     for (int k = 0; k < 3; k++) assert_int_equal(now.run.parts_of_others[k], 0);
@@ -315,7 +315,7 @@ static void stops(void **state) {
     assert_int_equal(now.units_read, stop == 1 ? 2 : stop <= 3 ? 3 : stop <= 6 ? 4 : 6);
     end();
   }
-  /* who is finishing, or works for rank 0, does not ask */
+  /* a run that is finishing, or works for rank 0, does not call progress */
   for (int kind = 0; kind < 2; kind++) {
     psdm_error error = {0};
     list l;
@@ -349,7 +349,7 @@ static void from_a_checkpoint(void **state) {
     now.taken = true, now.bad_bytes = bad, now.units_read = now.adds = now.asked = now.saves = 0;
     assert_int_equal(sum_up(&sum, true, &l, &error), PSDM_OK);
     expect_list(&l, 0, 5, 0);
-    /* units without rows, and what cannot be read, are made again */
+    /* units without rows, and units that cannot be read, are made again */
     long again = bad > 0 ? bad % 4 : 0;
     assert_true(now.units_read == 2 + (again > 0) && now.adds == again && now.saves == (again > 0) &&
                 now.asked == again);
@@ -393,7 +393,7 @@ static void failures(void **state) {
   end();
 }
 
-/* every piece of memory is refused once; a part that was found and cannot be read for lack of it is made again */
+/* every allocation fails once; a part that is found but cannot be read for lack of memory is made again */
 static void no_memory(void **state) {
   (void)state;
   const psdmp_identify_sum sum = lists(NULL);
@@ -443,7 +443,7 @@ static void three_ranks(void **state) {
       long counts[3];
       memcpy(counts, answer[rank].data + answer[rank].used - sizeof counts, sizeof counts);
       assert_true(counts[0] == 11 * checkpoint && counts[1] == 22 * checkpoint && counts[2] == 44 * checkpoint);
-      /* one that fails counts nothing */
+      /* a failed rank counts nothing */
       psdmp_parallel_bytes none = {0};
       now.fail_add = now.adds + 1;
       assert_int_equal(psdmp_identify_sum_serve(&now.run, &sum, &request, false, MARGIN, &none, &error), PSDM_E_PARSE);
@@ -465,7 +465,7 @@ static void three_ranks(void **state) {
   }
 }
 
-/* ---- what other ranks are told ---- */
+/* ---- messages to other ranks ---- */
 
 static void no_such_columns(void **state) {
   (void)state;
@@ -497,7 +497,7 @@ static void no_such_columns(void **state) {
   }
 }
 
-/* room for the load that friction is made of is asked for once, and not where there is none */
+/* memory for the friction load is requested once, and only if there is a load */
 static void load_of_friction(void **state) {
   (void)state;
   static psdmp_identify_dictionary dictionary, own;
@@ -522,7 +522,7 @@ static void load_of_friction(void **state) {
     assert_true(memory.calls == (bits == 1) && (other.theta_load == had) == (bits == 3) &&
                 (other.theta_load != NULL) == (bits & 1));
     for (int j = 0; j < 3 && other.theta_load; j++) assert_true(other.theta_load[j] == load[j]);
-    /* without memory nothing was heard */
+    /* without memory nothing is received */
     psdmp_base_arena_free(&other.arena);
     counting_fenced_init(&memory, 1);
     other.arena = (psdmp_base_arena){.allocator = &memory.allocator}, other.theta_load = NULL, bytes.at = 0;
@@ -532,14 +532,14 @@ static void load_of_friction(void **state) {
   }
 }
 
-/* what a run was left on the stack */
+/* leftovers on the stack */
 static __attribute__((noinline)) void soil(int value) {
   unsigned char waste[4096];
   memset(waste, value, sizeof waste);
   __asm__ volatile("" : : "r"(waste) : "memory");
 }
 
-/* requests are compared as bytes: what lies between the numbers is always the same */
+/* requests are compared as bytes: the padding is always the same */
 static void same_request(void **state) {
   (void)state;
   static psdmp_identify_dictionary dictionary = {.count = 1};

@@ -1,4 +1,4 @@
-/* test_verdict.c: the rules that need no more than errors, and names. Rules on logs: spoiled.py. */
+/* test_verdict.c: the rules that need only errors, and the names. Rules on logs: spoiled.py. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void names(void **state) {
   assert_false(psdm_verdict_find("Good", &v));
 }
 
-/* a joint whose torque has mean and spread, met up to an error */
+/* a joint whose torque has this mean and spread, predicted up to an error */
 static psdm_joint_fit joint(double mean, double spread, double error) {
   return (psdm_joint_fit){.rows = 1000,
                           .rmse = error,
@@ -43,14 +43,14 @@ static void bounds(void **state) {
       {100, 10, 5, PSDM_VERDICT_USABLE, "no-model"},
       {100, 10, 8, PSDM_VERDICT_POOR, "no-model"},
       {100, 10, 10, PSDM_VERDICT_USELESS, "no-model"},
-      {0, 10, NAN, PSDM_VERDICT_GOOD, NULL}, /* a joint without a figure says nothing */
+      {0, 10, NAN, PSDM_VERDICT_GOOD, NULL}, /* a joint without a figure gives no finding */
       /* r2 rounds to 1: a log without noise was useless once */
       {0, 10, 1e-14, PSDM_VERDICT_GOOD, NULL},
       {100, 10, 1e-12, PSDM_VERDICT_GOOD, NULL},
       {0, 10, 0, PSDM_VERDICT_GOOD, NULL},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    /* the last one is none of them */
+    /* the last one is not among them */
     psdm_joint_fit fit[3] = {joint(cases[k].mean, cases[k].spread, cases[k].error), {0}, joint(0, 1e6, 2e6)};
     psdm_finding finding = {0};
     psdm_verdict verdict = psdm_verdict_of_fit(2, fit, &finding);

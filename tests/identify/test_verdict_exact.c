@@ -1,8 +1,8 @@
-/* test_verdict_exact.c: each rule of the verdict at every joint and log, with its whole sentence, and exactly at its
+/* test_verdict_exact.c: each rule of the verdict at every joint and log, with its whole message, and exactly at its
  * bounds: roots of squares over powers of two are exact. */
 #include "test_verdict_scene.h"
 
-/* all sentences of a rule, and no other rule's */
+/* all messages of a rule, and no other rule's */
 static void says(const char *rule, psdm_verdict gravest, const char *sentences) {
   char all[8000];
   size_t at = 0;
@@ -17,7 +17,7 @@ static void says(const char *rule, psdm_verdict gravest, const char *sentences) 
   assert_int_equal(is, gravest);
 }
 
-/* folds of one joint: shares of its torque and of its torque less a constant; the other is met */
+/* folds of one joint: shares of its torque and of its torque less a constant; the other joint has no error */
 static void fold(int i, double error, double constant) {
   s.out.heldout[PSDM_FIT_MOVING].rows = 0;
   s.cross[1 - i] = (psdmp_identify_folds){0};
@@ -57,7 +57,7 @@ static void errors_exactly(void **state) {
        "parts of the log, each predicted by a fit to the others: the error is 80 % of what a constant torque per joint "
        "would "
        "leave; at most 35 % was expected");
-  s.out.heldout[PSDM_FIT_MOVING].rows = 1; /* one row is enough to be judged by */
+  s.out.heldout[PSDM_FIT_MOVING].rows = 1; /* one row is enough for a verdict */
   s.held[PSDM_FIT_MOVING][0] = (psdm_joint_fit){.rows = 1, .rmse = 3, .rel = 0.3, .r2 = 1 - 0.36};
   /* neither known: its own error */
   s.held[PSDM_FIT_MOVING][1] = (psdm_joint_fit){.rows = 1, .rmse = 4, .rel = 0, .r2 = 2};
@@ -66,7 +66,7 @@ static void errors_exactly(void **state) {
        "held-out rows: error of 46.4 % of the torque; at most 10 % was expected (a constant torque per joint would "
        "leave 59 %)");
   assert_true(fabs(s.out.judged_rel - sqrt(25.0 / 116)) < 1e-15 && fabs(s.out.no_model - sqrt(41.0 / 116)) < 1e-15);
-  /* an error that a figure of 1 does not show is what rounding leaves of a constant's */
+  /* an error too small for a figure of 1 is rounding of a constant */
   s.held[PSDM_FIT_MOVING][0] = (psdm_joint_fit){.rows = 4, .rmse = 3, .rel = 0.5, .r2 = 1},
   s.held[PSDM_FIT_MOVING][1] = (psdm_joint_fit){0};
   expect(&s, "no-model", good, NULL, "r2", 1);
@@ -172,7 +172,7 @@ static void plain_exactly(void **state) {
            : "joint turn: error of 7.8 %; with plain least squares it is 6.2 %");
     s.cross[i] = (psdmp_identify_folds){.count = 1024, .own = 0.05 * 0.05 * 1024, .constant = 1024, .square = 1024};
     expect(&s, "plain", good, NULL, "joint", 0.05);
-    s.cross[i].own *= 1 + 1e-12; /* none at all is better too */
+    s.cross[i].own *= 1 + 1e-12; /* no error at all is better too */
     expect(&s, "plain", usable, "with plain least squares it is 0.0 %", "joint", 0.05);
     s.cross[i].plain = NAN;
     expect(&s, "plain", good, NULL, "no figure", 0);
@@ -219,14 +219,14 @@ static void places_exactly(void **state) {
     says("place", usable,
          b ? "second.csv, t = 9 to 10: error of 20 %, elsewhere 0.0 %: look at these rows"
            : "first.csv, t = 0 to 1: error of 20 %, elsewhere 0.0 %: look at these rows");
-    /* little torque is torque too */
+    /* a small torque is still a torque */
     for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) s.place[k].error /= 1024, s.place[k].square /= 1024;
     expect(&s, "place", usable, "error of 20 %, elsewhere 0.0 %", "small", 0.2);
     for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) s.place[k].error *= 1024, s.place[k].square *= 1024;
     s.place[7] = s.place[b], s.place[7].from = 77; /* the first of two alike */
     expect(&s, "place", usable, b ? "t = 77" : "t = 0", "two alike", 0);
     s.place[7].error = 0;
-    s.place[PSDMP_IDENTIFY_BLOCKS - 1 - b] = (psdmp_identify_error_place){0}; /* a piece without rows is no piece */
+    s.place[PSDMP_IDENTIFY_BLOCKS - 1 - b] = (psdmp_identify_error_place){0}; /* a piece without rows does not count */
     expect(&s, "place", usable, NULL, "an empty piece", 0);
   }
 }
@@ -366,7 +366,7 @@ static void numbers_exactly(void **state) {
              "in kNm, or currents?",
              reach, cube);
     says("mass", usable, should);
-    s.run.prior_mass = 1e4, s.run.prior_scale = 0; /* no scale is no sign */
+    s.run.prior_mass = 1e4, s.run.prior_scale = 0; /* no scale gives no sign */
     snprintf(should, sizeof should,
              "the torques imply a robot of 1e+04 kg with a reach of %.3g m; at most %.3g kg were expected: torques "
              "in mNm?",
@@ -395,7 +395,7 @@ static void numbers_exactly(void **state) {
   assert_true(psdmp_identify_prior_reach(s.robot) == 0);
   expect(&s, "mass", good, NULL, "no reach", 0);
   expect(&s, "inertia", good, NULL, "no reach", 0);
-  /* signs: as much behind its joint as one tenth of the prior's moment */
+  /* signs: a moment on the wrong side of the joint, one tenth of the prior's */
   fresh(false);
   s.run.prior_scale = -1;
   for (int link = 0; link < N; link++)
@@ -408,7 +408,7 @@ static void numbers_exactly(void **state) {
   says("mass", usable, "the torques imply a negative mass: all torques, or gravity, may have the wrong sign");
   s.out.prior = NULL;
   expect(&s, "mass", usable, "negative mass: all torques", "no prior", 0);
-  /* bounds of masses that the file has, two links apart */
+  /* bounds of the file's masses, two links apart */
   fresh(true);
   static const struct {
     double times;
@@ -427,7 +427,7 @@ static void numbers_exactly(void **state) {
        "the torques are those of a robot 5 times as heavy as the file's (20 kg): another unit, sign or channel");
 }
 
-/* files with masses of grams, and of nothing: then there is nothing to compare with but what robots weigh */
+/* files with masses of grams or zero: the only comparison left is the usual weight of robots */
 static void light_files(void **state) {
   (void)state;
   static const char *const mass[] = {"0.25", "0"};
@@ -458,7 +458,7 @@ static void friction_exactly(void **state) {
     psdm_column *c = s.column[i];
     psdm_joint_fit *train = &s.train[PSDM_FIT_MOVING][i];
     train->rmse = 0.5, train->rel = 0.0625; /* 8 Nm */
-    /* a spring is no friction */
+    /* a spring is not friction */
     c[0] = (psdm_column){.kind = PSDM_COLUMN_LINEAR, .gain = -100}, c[1] = (psdm_column){.kind = PSDM_COLUMN_VISCOUS};
     BELOW(&c[1].gain, -0.4, "friction", usable, good, NULL);
     s.sigma[i] = 0.25;

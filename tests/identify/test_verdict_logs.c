@@ -1,5 +1,5 @@
-/* test_verdict_logs.c: a good log with one thing wrong, row by row: the verdict is not good, and the rule that says
- * why is among the findings. A quick part of spoiled.py. */
+/* test_verdict_logs.c: a good log with one fault, row by row: the verdict is not good, and the rule that names the
+ * fault is among the findings. A quick part of spoiled.py. */
 #include "test_calibrate_log.h"
 
 #include "psdm/calibrate.h"
@@ -11,7 +11,7 @@ static const char arm[] = "name: arm\nconvention: dh\ngravity: [0, -9.81, 0]\njo
 static const char links[] = "links:\n  - {mass: 8, com: [-0.25, 0.01, 0], inertia: {xx: 0.02, yy: 0.2, zz: 0.2}}\n  - "
                             "{mass: 5, com: [-0.2, 0.02, 0], inertia: {xx: 0.02, yy: 0.1, zz: 0.1}}\n";
 
-/* ---- what may be wrong with row k of a log: x is t, q, qd, tau; false leaves the row out ---- */
+/* ---- faults of row k of a log: x is t, q, qd, tau; false leaves the row out ---- */
 
 typedef bool (*spoiler)(double *x, long k, rng *g);
 
@@ -76,7 +76,7 @@ static bool driving_friction(double *x, long k, rng *g) {
   return true;
 }
 
-/* ---- the table: the rules, of which one at least is told; the least bad verdict that is allowed ---- */
+/* ---- the table: the rules, of which at least one must be reported; the best verdict allowed ---- */
 
 static const struct {
   const char *name;
@@ -119,7 +119,7 @@ static void spoil_log(const char *good, const char *path, spoiler spoil, rng *g)
   assert_int_equal(fclose(out), 0);
 }
 
-static bool told(const psdm_calibration *c, const char *rules) {
+static bool is_reported(const psdm_calibration *c, const char *rules) {
   const psdm_finding *f;
   for (int k = 0; (f = psdm_calibration_finding(c, k)); k++) {
     char word[40];
@@ -167,8 +167,9 @@ static void every_fault_is_found(void **state) {
       continue;
     }
     const psdm_finding *first = psdm_calibration_finding(c, 0);
-    bool fair = cases[k].at_least == PSDM_VERDICT_GOOD ? c->verdict == PSDM_VERDICT_GOOD
-                                                       : c->verdict >= cases[k].at_least && told(c, cases[k].rules);
+    bool fair = cases[k].at_least == PSDM_VERDICT_GOOD
+                    ? c->verdict == PSDM_VERDICT_GOOD
+                    : c->verdict >= cases[k].at_least && is_reported(c, cases[k].rules);
     print_message("%s: %s%s%s\n", cases[k].name, psdm_verdict_name(c->verdict), first ? ", " : "",
                   first ? first->text : "");
     for (int f = 0; !fair && psdm_calibration_finding(c, f); f++)

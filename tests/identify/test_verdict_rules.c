@@ -1,5 +1,5 @@
-/* test_verdict_rules.c: every rule of the verdict at both sides of its bounds, on an answer that is made up: two
- * joints, two logs, all of it good but for the one figure at hand. docs/calibrate.md has the rules. */
+/* test_verdict_rules.c: every rule of the verdict at both sides of its bounds, on a made-up answer: two joints, two
+ * logs, everything good except one figure. docs/calibrate.md has the rules. */
 #include "test_verdict_scene.h"
 
 static void nothing_wrong(void **state) {
@@ -61,7 +61,7 @@ static void errors(void **state) {
                  100 * cases[k].error / cases[k].constant);
       expect(&s, cases[k].rule, cases[k].verdict, words, "case", (double)k);
     }
-  /* joints without rows say nothing, one that is NAN neither; nothing at all is good */
+  /* joints without rows or with NAN give no finding; no joints at all is good */
   fresh(false);
   s.held[PSDM_FIT_MOVING][0].rows = 0, s.held[PSDM_FIT_MOVING][0].rmse = 100, s.held[PSDM_FIT_MOVING][1].rmse = NAN;
   expect(&s, "error", good, NULL, "no rows", 0);
@@ -71,7 +71,7 @@ static void joints(void **state) {
   (void)state;
   fresh(false);
   psdm_joint_fit *f = &s.held[PSDM_FIT_MOVING][1];
-  s.held[PSDM_FIT_MOVING][0].rmse = 10, s.held[PSDM_FIT_MOVING][0].rel = 0.001; /* so large that the whole is good */
+  s.held[PSDM_FIT_MOVING][0].rmse = 10, s.held[PSDM_FIT_MOVING][0].rel = 0.001; /* so large that the total is good */
   static const struct {
     double rel, gap;
     psdm_verdict verdict;
@@ -88,7 +88,7 @@ static void joints(void **state) {
     /* 1.7 times (0.67 + 0.5) / 2 is less than 1 */
     expect(&s, "joint", cases[k].verdict, "sign, unit or channel of q2 or tau2", "case", (double)k);
     s.facts[0][1].noise = s.facts[1][1].noise = 0;
-    s.span[1] = 0.01; /* one that stands still has no figure */
+    s.span[1] = 0.01; /* a joint at rest has no figure */
     expect(&s, "joint", good, NULL, "case", (double)k);
     s.span[1] = 2;
   }
@@ -262,7 +262,7 @@ static void positions(void **state) {
   s.robot->joint[0].limits.upper = 2, f->outside = 1, f->q_high = 90;
   expect(&s, "position", poor, ": it looks like degrees", "degrees", 90);
   f->outside = 0, f->q_high = 1;
-  slide->q_high = 100; /* metres are no degrees */
+  slide->q_high = 100; /* metres are not degrees */
   expect(&s, "position", good, NULL, "slide", 100);
 }
 
@@ -297,7 +297,7 @@ static void efforts(void **state) {
   assert_int_equal(found(&s, "velocity", &others, &text), poor);
   assert_null(strstr(text, "degrees"));
   f->fast = 1;
-  /* all of it weak */
+  /* all columns weak */
   for (int k = 0; k < FILES; k++)
     for (int i = 0; i < N; i++) s.facts[k][i].peak = 0.25;
   BELOW(&s.facts[1][1].peak, 0.5, "effort", usable, good, "kNm, or currents?");
@@ -417,7 +417,7 @@ static void masses_found(void **state) {
   s.run.prior_scale = 1, s.run.prior_mass = 1e9, s.run.prior_kinematics = false;
   expect(&s, "mass", good, NULL, "a prior that is not from kinematics", 0);
 
-  /* a file with masses, 20 kg: what counts is how many times they are */
+  /* a file with masses, 20 kg: what counts is the ratio to them */
   fresh(true);
   static const struct {
     double times;
@@ -472,8 +472,8 @@ static void friction(void **state) {
   (void)state;
   fresh(false);
   psdm_column *c = s.column[1];
-  /* torque 10: drives by more than 0.5, poor above 1.5 where the whole is not good; offsets and what is even in v
-   * are no friction */
+  /* torque 10: reported when driving by more than 0.5, poor above 1.5 if the total is not good; offsets and columns
+   * even in v are not friction */
   c[0] = (psdm_column){.kind = PSDM_COLUMN_OFFSET, .gain = -100},
   c[1] = (psdm_column){.kind = PSDM_COLUMN_ABSOLUTE, .gain = -100};
   expect(&s, "friction", good, NULL, "even", 0);
@@ -491,7 +491,7 @@ static void friction(void **state) {
   expect(&s, "friction", good, NULL, "within twice the noise", 0);
   s.sigma[1] = 0.29;
   expect(&s, "friction", usable, NULL, "beyond it", 0);
-  /* a stop slides as a sign does; a dip at 1/20 of the speed is seen, and loads count */
+  /* a stop slides like a sign; a dip at 1/20 of the speed is found, and loads count */
   c[1] = (psdm_column){.kind = PSDM_COLUMN_STOP, .width = 1, .gain = -0.7};
   expect(&s, "friction", usable, "drives at 0.05 per second, by 0.7 Nm", "stop", 0);
   c[1] = (psdm_column){.kind = PSDM_COLUMN_SIGN, .gain = -0.2, .load = 1}, s.load[1] = 4;
@@ -534,7 +534,7 @@ static void coverage(void **state) {
   expect(&s, "prior", good, NULL, "none", 0);
 }
 
-/* more findings than there is room for: the list ends, and nothing is written behind it */
+/* more findings than the list holds: the list ends, and nothing is written beyond it */
 static void too_many(void **state) {
   (void)state;
   fresh(false);

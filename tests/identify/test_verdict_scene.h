@@ -1,5 +1,5 @@
-/* test_verdict_scene.h: an answer that is made up: two joints, two logs, all of it good; and what the verdict finds
- * in it. Part of one program at a time. */
+/* test_verdict_scene.h: a made-up answer: two joints, two logs, everything good; and the verdict's findings. Part of
+ * one program at a time. */
 #ifndef TEST_VERDICT_SCENE_H
 #define TEST_VERDICT_SCENE_H
 
@@ -17,7 +17,7 @@ enum { N = 2, FILES = 2, S = 20, ROWS = 1000 };
 typedef struct scene {
   psdm_robot *robot;
   psdmp_feed feed;
-  psdmp_feed_file file[FILES + 1]; /* behind each list stands what would be found if anybody looked at it */
+  psdmp_feed_file file[FILES + 1]; /* behind each list is an entry that would give a finding if it were read */
   psdmp_feed_joint_facts facts[FILES][N + 1];
   psdm_calibrate_options options;
   psdmp_identify_run run;
@@ -122,7 +122,7 @@ static inline void set(scene *s, bool known) {
   s->out.internal = &s->a;
 }
 
-/* the gravest finding of a rule; good: there is none. All findings of other rules are counted in others. */
+/* the gravest finding of a rule; good: none. Findings of other rules are counted in others. */
 static inline psdm_verdict found(scene *s, const char *rule, int *others, const char **text) {
   psdm_verdict gravest = PSDM_VERDICT_GOOD;
   *others = 0;
@@ -158,7 +158,7 @@ static inline void expect(scene *s, const char *rule, psdm_verdict verdict, cons
 #define poor PSDM_VERDICT_POOR
 #define useless PSDM_VERDICT_USELESS
 
-/* what a figure gives just below its bound, at it and just above; it is left as it was */
+/* the findings for a figure just below its bound, at it and just above; the figure is restored */
 static inline void edge(scene *s, double *x, double bound, const char *rule, psdm_verdict below, psdm_verdict at,
                         psdm_verdict above, const char *words) {
   double before = *x, little = 1e-12 * fabs(bound);

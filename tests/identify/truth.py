@@ -29,7 +29,7 @@ def gaussians(seed):
 
 
 def read_robot(folder, name):
-    """what noise and cable need: effort and gear of each joint"""
+    """effort and gear of each joint, for noise and cable"""
     text = open(f"{folder}/{name}_kinematics.yaml").read()
     return [float(x) for x in re.findall(r"effort: ([0-9.]+)", text)], [float(x) for x in re.findall(r"gear: ([0-9.]+)", text)]
 

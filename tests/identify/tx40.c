@@ -1,12 +1,12 @@
-/* tx40.c: base parameters of the Staubli TX40 beside those that FIGAROH published of the same log. Built and run by
+/* tx40.c: base parameters of the Staubli TX40 beside those that FIGAROH published from the same log. Built and run by
  * deep_tx40.sh.
  *
  *   tx40 LOG PEER.csv       PEER.csv: expression, ols, its sd in %, wls, its sd in %
  *
- * The peer's standard deviations are s^2 (W^T W)^-1, ours the jackknife over blocks of time. Friction of joints 5
- * and 6 is another model there: the peer has it at both joints and, once more, at the motor that turns with both
- * (fvm6, fsm6); we have it at the two motors. Exit 0, or 1 when a parameter that the peer is sure of (sd below 3 %)
- * differs by more than three standard deviations and 5 %. */
+ * The peer's standard deviations are s^2 (W^T W)^-1, ours the jackknife over blocks of time. The peer models friction
+ * of joints 5 and 6 differently: at both joints and again at the motor that turns with both (fvm6, fsm6); we model it
+ * at the two motors. Exit 0, or 1 when a parameter that the peer is sure of (sd below 3 %) differs by more than three
+ * standard deviations and 5 %. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char robot_text[] =
     "  - {name: j6, type: revolute, alpha: pi/2, gear: 32, drive_inertia: unknown}\n"
     "transmission: [[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,-1,1]]\n";
 
-/* the peer's first word, "Ixx2" or "mx3" or "Ia4", as we call it */
+/* our name for the peer's first word, such as "Ixx2", "mx3" or "Ia4" */
 static void our_name(const char *expression, char name[32]) {
   size_t length = strcspn(expression, " ,");
   snprintf(name, 32, "%.*s", length < 31 ? (int)length : 31, expression);

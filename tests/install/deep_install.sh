@@ -21,7 +21,7 @@ gcc -std=c99 "$work/outside.c" -o "$work/static" $(pkg-config --cflags psdm) "$(
 
 # only psdm_ symbols leave the shared library
 if nm -D --defined-only "$(find "$work/tree" -name libpsdm.so)" | awk '{print $3}' | grep -v '^psdm_'; then
-  echo "symbols above do not belong in the library's interface"
+  echo "the symbols above do not belong in the library's interface"
   exit 1
 fi
 echo "the installed tree works from outside"

@@ -10,7 +10,7 @@ quietly() {
   "$@" > "$work/log" 2>&1 || { cat "$work/log"; wrong "$*"; }
 }
 parts=$(sed -n '/REQUIRED/!s/^psdm_part(\([A-Z0-9]*\) .*/\1/p' "$SOURCE/cmake/parts.cmake")
-# the programs of make test, less those that take long and are the same with all parts
+# the programs of make test, without slow ones that do not depend on the optional parts
 slow=" test_calibrate_decimate test_calibrate_odd test_calibrate_shortage test_calibrate_spread test_calibrate_stream test_codegen_counts test_codegen_graph
   test_codegen_natural test_codegen_options test_codegen_shortage test_codegen_trouble test_compile test_compile_lengths test_compile_rows test_dense test_emit test_estimate_memory
   test_estimate_spread test_expanded test_experiment_obstacles test_expr_random test_log_watch test_loop test_lugre_fit test_lugre_fit_noise test_misaligned test_params
@@ -22,7 +22,7 @@ for source in "$SOURCE"/tests/*/test_*.c; do
   case " $slow " in *" $name "*) ;; *) programs="$programs $name" ;; esac
 done
 quietly cmake -S "$SOURCE" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O1 -DPSDM_WERROR=ON $(printf -- '-DPSDM_WITH_%s=OFF ' $parts)
-grep -c "psdm without" "$work/log" | grep -qx "$(echo $parts | wc -w)" || wrong "the configuration names other parts than $parts"
+grep -c "psdm without" "$work/log" | grep -qx "$(echo $parts | wc -w)" || wrong "the configuration does not name exactly $parts"
 quietly cmake --build "$work/build" -j 2
 (cd "$work/build" && ctest -j 2 -R "^($(echo $programs | tr ' ' '|'))\$" --output-on-failure) > "$work/log" || { cat "$work/log"; wrong "tests fail"; }
 grep -q "tests passed, 0 tests failed" "$work/log" || wrong "no tests ran"
@@ -40,7 +40,7 @@ says() {
   shift
   "$tool" "$@" > "$work/out" 2> "$work/err" || code=$?
   [ "$code" != 0 ] || wrong "psdm $* succeeds"
-  grep -q "$text" "$work/err" || wrong "psdm $* does not say '$text': $(cat "$work/err")"
+  grep -q "$text" "$work/err" || wrong "psdm $* does not print '$text': $(cat "$work/err")"
 }
 robot=$SOURCE/robots/two_link.yaml
 says "need NLopt, which this build lacks: install libnlopt-dev" excite "$robot" --out "$work/e.csv"

@@ -1,5 +1,5 @@
-/* old_psdm.h: declarations as a program was once compiled with, cut down to what test_old_headers.c needs. Frozen: it
- * shows that such a program works with today's library. psdm_excite_options lacks the fields better, better_user. */
+/* old_psdm.h: declarations of an older release, reduced to the needs of test_old_headers.c. Frozen: it shows that a
+ * program compiled with them works with today's library. psdm_excite_options lacks the fields better, better_user. */
 #ifndef OLD_PSDM_H
 #define OLD_PSDM_H
 

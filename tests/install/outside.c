@@ -1,4 +1,4 @@
-/* A stranger's C program: loads a robot, moves it, checks that forward dynamics undo inverse dynamics. */
+/* An outside C program: loads a robot, moves it, checks that forward dynamics invert inverse dynamics. */
 #include <math.h>
 #include <psdm/psdm.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* test_old_headers.c: a program that was compiled with older headers (old_psdm.h) works with today's library, and no
- * options struct has changed its size (old_headers_today.c has today's headers). */
+/* test_old_headers.c: a program compiled with older headers (old_psdm.h) works with today's library, and no options
+ * struct has changed its size (old_headers_today.c has today's headers). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-"""Bags that others write: rosbags (both storages, both encodings of its own) and Foxglove's mcap (every compression). psdm reads the same rows as from the CSV of the same numbers."""
+"""Bags by other writers: rosbags (both storages, both encodings of its own) and Foxglove's mcap (every compression). psdm reads the same rows as from the CSV of the same numbers."""
 
 import pathlib
 import tempfile
@@ -64,10 +64,10 @@ def write_mcap(path, compression, joints, q, qd, tau):
 
 
 def fit(log):
-    """Numbers that a calibration of the log comes to, all of them."""
+    """All numbers of a calibration of the log."""
     import json
 
-    answer = json.loads(tool("calibrate", robot(NAME), "--log", log, "--accept", "useless", "--json"))  # torques of noise: the same numbers count, not good ones
+    answer = json.loads(tool("calibrate", robot(NAME), "--log", log, "--accept", "useless", "--json"))  # the torques are noise: the numbers must agree, not be good
     return np.array([[p["value"], p["sd"]] for p in answer["parameters"]])
 
 

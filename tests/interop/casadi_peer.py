@@ -65,10 +65,10 @@ def values(name):
         expect("regressor", over(f["regressor"], q, qd, qdd), evaluate(name, "regressor", table), TOLERANCE)
         expect("jacobian", over(f["jacobian"], q), evaluate(name, "jacobian", table), TOLERANCE)
         expect("pose", over(f["pose"], q), evaluate(name, "pose", table), TOLERANCE)
-        # potential energy counts from anywhere
+        # potential energy has any reference height
         energy, truth = over(f["energy"], q, qd), evaluate(name, "energy", table)
         expect("energy", energy - [0, energy[0, 1] - truth[0, 1]], truth, TOLERANCE)
-        # what goes through the inverse of M loses its condition
+        # results through the inverse of M lose accuracy by its condition number
         mass = evaluate(name, "mass", table).reshape(STATES, n, n)
         condition = max(np.linalg.cond(m) for m in mass)
         expect("forward", over(f["forward"], q, qd, tau), qdd, condition * TOLERANCE)
@@ -86,7 +86,7 @@ def values(name):
                 exact = ca.Function("d", symbols, [ca.jacobian(f[key](*symbols), symbols[which])])
                 at = [x[0] for x in inputs]
                 expect(f"d {key} by {'q qd'.split()[which]}", exact(*at).full(), differences(f[key], at, which, step), 1e3 * step**2)
-        # structural zeros are no entries
+        # structural zeros are not entries
         zeros = np.all(evaluate(name, "regressor", table) == 0, axis=0).reshape(n, -1)
         pattern = np.array(ca.DM(f["regressor"].sparsity_out(0), 1).full()) == 0
         expect("entries that are zero by structure", (pattern & ~zeros).sum(), 0, 0)
@@ -94,7 +94,7 @@ def values(name):
 
 
 def arguments(name):
-    """Torques are affine in what is an argument: a central difference of any step is exact but for rounding."""
+    """Torques are affine in the arguments: a central difference of any step is exact up to rounding."""
     print(f"{name}: theta, gravity and payload as arguments")
     with tempfile.TemporaryDirectory() as folder:
         path = library(folder, name, "--functions", "inverse,gravity,bias,forward", "--theta", "argument", "--gravity-argument", "--payload")
@@ -111,7 +111,7 @@ def arguments(name):
                 exact = ca.Function("d", symbols, [ca.jacobian(f(*symbols), symbols[which])])(*x).full()
                 step = EPSILON ** (1 / 3)
                 affine = key != "forward" and f.name_in(which) in ("theta", "gravity", "payload", "qdd")
-                # accelerations answer to theta as strongly as the smallest inertia is light: judged by differences of a step that is small beside it
+                # accelerations depend on theta inversely to the smallest inertia: compared with differences of a step that is small relative to it
                 scale = 1.0 if affine else step * (0.01 if key == "forward" and f.name_in(which) in ("theta", "payload") else 1)
                 expect(f"d {key} by {f.name_in(which)}", exact, differences(f, x, which, scale), 1e-11 if affine else 1e-6)
 

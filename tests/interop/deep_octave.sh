@@ -1,9 +1,9 @@
-# The Octave example evaluates exported models of several robots like psdm eval does: turning and sliding joints, a tree, coupled joints.
+# The Octave example evaluates exported models of several robots like psdm eval: turning and sliding joints, a tree, coupled joints.
 . "$SOURCE/tests/tools/cli.sh"
 command -v octave-cli > /dev/null || { echo "octave: SKIPPED, the package octave is missing" >&2; exit 77; }
 export LC_ALL=C
 
-# random states as the tool takes them; the seed is printed
+# random states in the tool's format; the seed is printed
 states() { # JOINTS COUNT
   awk -v n="$1" -v count="$2" 'BEGIN {
     srand(11); split("q qd qdd", key, " ")
@@ -23,7 +23,7 @@ for robot in kuka_kr6 fanuc_sr6ia two_branch parallelogram; do
   expect_code 0 "eval $robot"
   calls="$calls compare_torques('$robot.mat', '$robot.csv', '$robot-tau.csv');"
 done
-# a wrong model is told from a right one
+# a wrong model is told apart from a right one
 cp two_branch-tau.csv moved.csv
 sed -i '2s/^[^,]*/1.5/' moved.csv
 calls="$calls try, compare_torques('two_branch.mat', 'two_branch.csv', 'moved.csv'); disp('UNSEEN'); catch, disp('seen'); end"

@@ -1,11 +1,11 @@
-# environment.sh: sourced by the deep scripts here. Sets $python to an interpreter with what requirements.txt names; needs MODULES... that the script asks for.
+# environment.sh: sourced by the deep scripts here. Sets $python to an interpreter with the packages of requirements.txt; the script needs MODULES...
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}"
 export PSDM SOURCE
 interop=$SOURCE/tests/interop
 venv=${INTEROP_VENV:-$SOURCE/build/venv-interop}
 python=$venv/bin/python
 
-# environment WHAT MODULES...: made once, and again when the list of versions changes; 77 when the modules cannot be had
+# environment WHAT MODULES...: made once, and again when the list of versions changes; 77 when the modules are unavailable
 environment() {
   local what=$1
   shift

@@ -67,7 +67,7 @@ def simulate(name):
             fmu.doStep(k * 0.01, 0.01)
             got.append(np.hstack([vector(fmu, reference, key, n) for key in ("q", "qd")]))
         columns = [names.index(f"{key}{k + 1}") for key in ("q", "qd") for k in range(n)]
-        # the same formula in another order of sums: rounding, carried on by a motion of some hundred steps
+        # the same formula with sums in another order: rounding, carried through some hundred steps
         expect("q, qd after each 10 steps", got, rows[:, columns], 1e5 * EPSILON)
         expect("qdd", vector(fmu, reference, "qdd", n), accelerations(folder, name, got[-1], tau), 1e6 * EPSILON)
         kept = fmu.getFMUstate()
@@ -75,7 +75,7 @@ def simulate(name):
         first = vector(fmu, reference, "q", n)
         fmu.setFMUstate(kept)
         fmu.doStep(0.3, 0.05)
-        expect("from a kept state the same again", vector(fmu, reference, "q", n), first, 0)
+        expect("the same again from a saved state", vector(fmu, reference, "q", n), first, 0)
         data = fmu.serializeFMUstate(kept)
         fmu.setFMUstate(fmu.deSerializeFMUstate(data))
         fmu.doStep(0.3, 0.05)
@@ -118,7 +118,7 @@ def exchange(folder, name, path, q, qd, tau):
     expect("directional derivatives", fmu.getDirectionalDerivative(unknown, known, list(seed)), want, 1e6 * EPSILON)
     fmu.terminate()
     fmu.freeInstance()
-    # FMPy integrates by CVode to 1e-8, or as it likes: both interfaces agree that far
+    # FMPy integrates by CVode to about 1e-8: both interfaces agree to that
     both = [fmpy.simulate_fmu(path, fmi_type=kind, stop_time=0.3, output_interval=0.01, relative_tolerance=1e-8, start_values=starts(q, qd),
                               output=[f"q[{k + 1}]" for k in range(n)]) for kind in ("CoSimulation", "ModelExchange")]
     last = [np.array([r[f"q[{k + 1}]"][-1] for k in range(n)]) for r in both]
@@ -140,7 +140,7 @@ def parameters(name):
         fmu.setReal([reference["payload[1]"]], [1.0])
         expect_below("a payload changes the motion", -np.abs(vector(fmu, reference, "qdd", n) - before).max(), -1e-3)
         fmu.setReal([reference["payload[1]"]], [0.0])
-        expect("and taking it off restores it", vector(fmu, reference, "qdd", n), before, 0)
+        expect("and removing it restores it", vector(fmu, reference, "qdd", n), before, 0)
         fmu.setReal([reference["wrench[2]"]], [5.0])
         expect_below("a wrench changes the motion", -np.abs(vector(fmu, reference, "qdd", n) - before).max(), -1e-3)
         for key in ("q_start[1]", "qd[1]"):

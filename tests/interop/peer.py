@@ -1,4 +1,4 @@
-"""What the scripts beside this one share: the tool, random states, tables of numbers. Every random number comes from one seed, which is printed."""
+"""Shared by the scripts in this folder: the tool, random states, tables of numbers. Every random number comes from one seed, which is printed."""
 
 import os
 import pathlib

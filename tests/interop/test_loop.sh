@@ -2,7 +2,7 @@
 . "$SOURCE/tests/tools/cli.sh"
 : "${CC:=cc}"
 build() { make -s -C "$SOURCE/examples/loop" PSDM="$PSDM" OUT="$work/$1" CC="$CC" ROBOT="$2" CFLAGS="-std=c11 -O2 -Wall -Wextra -Wshadow -Wvla -Werror -pedantic" > out 2> err || wrong "the loop does not build for $2"; }
-# number KEY FILE: the first number behind a key
+# number KEY FILE: the first number after a key
 number() { sed -n "s/.*\"$1\": *\([-0-9.e+]*\).*/\1/p" "$2"; }
 # below WHAT VALUE LIMIT
 below() { checks=$((checks + 1)); awk -v x="$2" -v y="$3" 'BEGIN { exit !(x != "" && x + 0 <= y + 0) }' || wrong "$1: $2 is not below $3"; }
@@ -12,7 +12,7 @@ checks=$((checks + 1))
 build kr6 "$robots/kuka_kr6.yaml"
 loop() { "$work/kr6/loop" "$@" > out 2> err; code=$?; }
 
-# a second of it: all periods are counted, in the words, in CSV and in JSON
+# one second: all periods are counted, in the text, in CSV and in JSON
 loop --seconds 1 --csv loop.csv --json loop.json
 expect_code 0 "the loop"
 expect_in out "1000 periods at 1000 Hz"
@@ -29,7 +29,7 @@ for key in ("lateness_us", "computation_us"):
     assert q == sorted(q) and q[0] >= 0, (key, q)
 assert r["scheduler"] in ("SCHED_FIFO", "SCHED_OTHER") and len(r["tracking"]["rms"]) == 6
 ' > out 2> err || wrong "JSON"
-# computed torque on the true model: what is left is that torques are held for a period, an error of first order in it. The arm is simulated in step with the
+# computed torque on the true model: the remaining error comes from holding torques for a period, and is of first order in it. The arm is simulated in step with the
 # loop, so that this does not depend on the clock
 below "largest error" "$(number largest loop.json)" 1e-3
 slow=$(number largest loop.json)
@@ -39,7 +39,7 @@ ratio=$(awk -v a="$(number largest loop.json)" -v b="$slow" 'BEGIN { print a / b
 above "error at twice the rate, of the error" "$ratio" 0.4
 below "error at twice the rate, of the error" "$ratio" 0.6
 
-# a body that the controller does not know costs accuracy, and feedback holds it; so does gravity compensation and PD
+# an unknown body costs accuracy, and feedback holds the arm; so do gravity compensation and PD
 loop --seconds 0.5 --payload 1 --json loop.json
 expect_code 0 "with a payload"
 above "error with a payload" "$(number largest loop.json)" 1e-3

@@ -1,4 +1,4 @@
-# Wrappers of generated code as their reader meets them: strict compilers, the same bytes again, hostile names, and both interfaces called by hand.
+# Wrappers of generated code as their users meet them: strict compilers, the same bytes again, hostile names, and both interfaces called by hand.
 . "$SOURCE/tests/tools/cli.sh"
 : "${CC:=cc}"
 strict="-std=c99 -pedantic -Wall -Wextra -Werror -O1"
@@ -11,7 +11,7 @@ okay() {
   "$@" > out 2> err < /dev/null || wrong "$what"
 }
 
-# ---- what is written ----
+# ---- output files ----
 run codegen --effort 0 "$robots/two_link.yaml" --out plain
 expect_code 0 "no wrapper"
 checks=$((checks + 1))
@@ -41,7 +41,7 @@ for options in "--target simd" "--theta argument --wrench" "--gravity-argument -
   rm -rf first second
 done
 
-# the identity follows what the code does, not where it lies
+# the identity depends on the code's function, not on its folder
 run codegen --effort 0 "$robots/two_link.yaml" --out a --prefix arm --functions forward --wrap fmu
 run codegen --effort 0 "$robots/two_link.yaml" --out b --prefix arm --functions forward --wrap fmu
 run codegen --effort 0 "$robots/two_link.yaml" --out c --prefix arm --functions forward --wrap fmu --gravity 0,0,-1
@@ -57,7 +57,7 @@ run codegen --effort 0 "$robots/fanuc_sr6ia.yaml" --out d --prefix arm --functio
 okay "make" make -s -C d casadi CC="$CC"
 okay "called by hand" python3 -B "$SOURCE/tests/interop/wrap_by_hand.py" d/libarm_casadi.so a "$robots/fanuc_sr6ia.yaml"
 
-# ---- names that would like to be code, in XML and in C ----
+# ---- names that look like code, in XML and in C ----
 cat > hostile.yaml <<'YAML'
 name: "\"/><evil a='&lt;' */ #error evil\n%s \x01 \uFFFE é"
 gravity: [0, -9.81, 0]

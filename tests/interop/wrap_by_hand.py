@@ -1,4 +1,4 @@
-"""Calls what CasADi and an FMI importer would call, with nothing but ctypes: python3 wrap_by_hand.py LIBRARY FMU_FOLDER ROBOT"""
+"""Makes the calls of CasADi and of an FMI importer, with ctypes alone: python3 wrap_by_hand.py LIBRARY FMU_FOLDER ROBOT"""
 
 import csv
 import ctypes
@@ -118,7 +118,7 @@ def instance(identity=guid):
     return fmu.fmi2Instantiate(b"arm", 1, identity, b"", ctypes.byref(callbacks), 0, 0)
 
 
-assert not instance(b"{another}") and b"GUID" in said.pop(), "another model's GUID is taken"
+assert not instance(b"{another}") and b"GUID" in said.pop(), "another model's GUID is accepted"
 reference = {v.get("name"): int(v.get("valueReference")) for v in root.find("ModelVariables")}
 indices = [v.get("name") for v in root.find("ModelVariables")]
 joints = sum(name.startswith("tau[") for name in reference)
@@ -159,13 +159,13 @@ for c in pair:
     assert step(c, 0, 0.0) == 0 and get(c, "q[1]") == [0.3]
     assert step(c, 0, 0.2) == 0
 coarse, fine = (get(c, "q[1]", "qd[1]") for c in pair)
-# a method of fourth order: halving a step of a millisecond changes nothing that matters, but something
+# a fourth-order method: halving a step of a millisecond changes the result very little, but it does
 assert coarse != fine, "internal_step does nothing"
 close("two internal steps", coarse, fine, 1e-9)
 assert abs(coarse[0] - 0.3) > 1e-3, "nothing moved"
 fmu.fmi2Reset(ctypes.c_void_p(pair[0]))
 assert get(pair[0], "q[1]") == [0.0]
-# what the structure says about derivatives is what GetDerivatives gives
+# the derivatives of the model structure are those of GetDerivatives
 order = [indices[int(u.get("index")) - 1] for u in root.find("ModelStructure/Derivatives")]
 dx = array([0.0] * len(order))
 assert fmu.fmi2GetDerivatives(ctypes.c_void_p(pair[1]), dx, ctypes.c_size_t(len(order))) == 0

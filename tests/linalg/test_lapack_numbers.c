@@ -1,5 +1,5 @@
-/* test_lapack_numbers.c: LAPACK gives up wherever the library calls it: in linear systems, base parameters, bounds,
- * calibrations. Whoever asked is told that numbers failed, not that memory did, and gets no number. */
+/* test_lapack_numbers.c: LAPACK fails at every place where the library calls it: in linear systems, base parameters,
+ * bounds, calibrations. The caller gets a numerical error, not a memory error, and no numbers. */
 #include "../identify/test_calibrate_log.h"
 
 #include "unsolved.h"
@@ -38,7 +38,7 @@ static void linear_systems(void **state) {
   (void)state;
   static const double dt[] = {0, 0.01};
   long places = 0;
-  /* one refinement less is none */
+  /* one refinement less does not matter */
   for (int k = 0; k < 2; k++) places += unsolved_tolerated("system", try_system, &dt[k]);
   assert_true(places > 10);
 }
@@ -78,7 +78,7 @@ static void robots(void **state) {
       "inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n");
   unsolved_tolerated("params", try_params, robot);
   unsolved_everywhere("bounds", try_bounds, robot);
-  unsolved_tolerated("condition", try_condition, robot); /* other states tell it as well */
+  unsolved_tolerated("condition", try_condition, robot); /* other states show it as well */
   psdm_robot_free(robot);
 }
 
@@ -100,13 +100,13 @@ static psdm_status try_calibrate(const psdm_allocator *allocator, const void *wh
     assert_null(c);
     return status;
   }
-  /* by another way, but the same number; the verdict may have got worse */
+  /* by another method, but the same number; the verdict may be worse */
   for (int j = 0; j < c->base && !known; j++) reference[j] = c->theta[j].value;
   known = true;
   for (int j = 0; j < c->base; j++)
     if (!(fabs(c->theta[j].value - reference[j]) <= 1e-6 * (1 + fabs(reference[j])))) {
       print_error("%s: %g, not %g\n", c->theta[j].name, c->theta[j].value, reference[j]);
-      status = PSDM_E_PARSE; /* no answer that is allowed */
+      status = PSDM_E_PARSE; /* no acceptable answer */
     }
   psdm_calibration_free(c);
   return status;

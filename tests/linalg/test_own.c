@@ -1,4 +1,4 @@
-/* test_own.c: the linear algebra of builds without LAPACK (src/linalg/own) beside LAPACK: random matrices, scaled to
+/* test_own.c: the linear algebra of builds without LAPACK (src/linalg/own) against LAPACK: random matrices, scaled to
  * condition numbers up to 1e12, and without full rank. */
 #include <cblas.h>
 #include <float.h>
@@ -29,7 +29,7 @@ static void matrix(rng *g, int round, int m, int n, double *x) {
   for (int i = 0; i < m * n; i++) x[i] *= scale;
 }
 
-/* |a - b| within so many roundings of the largest */
+/* |a - b| within this many roundings of the largest */
 static void same(const double *a, const double *b, int count, double roundings) {
   double size = fmax(max_absolute(a, count), max_absolute(b, count));
   for (int i = 0; i < count; i++)
@@ -117,7 +117,7 @@ static void factors(void **state) {
     OWN(dtpqrt)(102, m, n, 0, n, D, n, F, m, NULL, n, NULL);
     triangle(n, n, C, E), triangle(n, n, D, F);
     same(E, F, n * n, 1e3 * N);
-    /* one row after the other: what is left of a column sinks below the smallest numbers */
+    /* one row after the other: the remainder of a column falls below the smallest numbers */
     memset(C, 0, sizeof C), memset(D, 0, sizeof D);
     for (int k = 0; k < 2 * n; k++) {
       fill(&g, n, E), memcpy(F, E, sizeof F);
@@ -147,7 +147,7 @@ static void systems(void **state) {
     matrix(&g, round % 4 == 1, n, n, A), fill(&g, n * sides, B);
     memcpy(C, A, sizeof C), memcpy(D, B, sizeof D);
     assert_int_equal(OWN(dgesv)(102, n, sides, C, n, pivot, D, n), 0);
-    /* A x - b, small beside |A| |x| however ill-conditioned A is */
+    /* A x - b, small relative to |A| |x| however ill-conditioned A is */
     memcpy(E, B, sizeof E);
     OWN(dgemm)(102, 111, 111, n, sides, n, 1, A, n, D, n, -1, E, n);
     assert_true(max_absolute(E, n * sides) <=
@@ -157,7 +157,7 @@ static void systems(void **state) {
       same(B, D, n * sides, 1e6 * N);
     }
     memset(C, 0, sizeof C);
-    assert_true(OWN(dgesv)(102, n, sides, C, n, pivot, D, n) > 0); /* a zero pivot is told */
+    assert_true(OWN(dgesv)(102, n, sides, C, n, pivot, D, n) > 0); /* a zero pivot is reported */
     /* bands */
     int kl = rng_int(&g, 1, 4), ku = rng_int(&g, 1, 4), lda = 2 * kl + ku + 1;
     fill(&g, lda * n, A), fill(&g, n * sides, B);
@@ -280,7 +280,7 @@ static void eigenvalues(void **state) {
       for (int j = k; j < n; j++)
         if (hypot(re[j] - re2[k], im[j] - im2[k]) < hypot(re[best] - re2[k], im[best] - im2[k])) best = j;
       if (!(hypot(re[best] - re2[k], im[best] - im2[k]) <= 1e-9 * size))
-        fail_msg("round %d: %g + %g i is no eigenvalue", round, re2[k], im2[k]);
+        fail_msg("round %d: %g + %g i is not an eigenvalue", round, re2[k], im2[k]);
       re[best] = re[k], im[best] = im[k];
     }
   }

@@ -8,7 +8,7 @@
 
 enum { MOST = 12 };
 
-/* exactly as much as was asked for, and nothing in it may be taken for zero */
+/* exactly the requested size, and not zeroed */
 static double *scratch_of(size_t count) {
   double *memory = malloc(count * sizeof *memory);
   assert_non_null(memory);
@@ -60,7 +60,7 @@ static void test_double_integrator(void **unused) {
   assert_true(info.residual < 1e-15);
 }
 
-/* A = 0 in discrete time forgets everything: X = Q, K = 0, though A has no inverse */
+/* A = 0 in discrete time keeps no state: X = Q, K = 0, though A has no inverse */
 static void test_forgetful(void **unused) {
   (void)unused;
   const double A[4] = {0}, B[4] = {1, 0, 0, 1}, Q[4] = {2, 1, 1, 3}, R[4] = {1, 0, 0, 1};
@@ -87,7 +87,7 @@ static void positive(rng *g, int n, double shift, double *S) {
     }
 }
 
-/* the equation once more, in plain double sums; relative to its largest term */
+/* the equation again, in plain double sums; relative to its largest term */
 static double plain_residual(bool discrete, int n, int m, const double *A, const double *B, const double *Q,
                              const double *R, const double *X, const double *K) {
   double worst = 0, size = 0;
@@ -129,7 +129,7 @@ static double worst_mode(bool discrete, int n, int m, const double *A, const dou
 static void test_random(void **unused) {
   (void)unused;
   rng g = rng_start("riccati");
-  double worst = 0, told = 0;
+  double worst = 0, reported = 0;
   for (int trial = 0; trial < 400; trial++) {
     bool discrete = trial % 2;
     int n = rng_int(&g, 1, MOST), m = rng_int(&g, 1, n);
@@ -141,12 +141,12 @@ static void test_random(void **unused) {
     psdmp_linalg_riccati_info info;
     assert_int_equal(solve(discrete, n, m, A, B, Q, R, X, K, &info), PSDMP_LINALG_RICCATI_OK);
     worst = fmax(worst, plain_residual(discrete, n, m, A, B, Q, R, X, K));
-    told = fmax(told, info.residual);
+    reported = fmax(reported, info.residual);
     assert_true(worst_mode(discrete, n, m, A, B, K) < 0);
   }
-  print_message("largest residual %.2g, told %.2g\n", worst, told);
-  /* what an input barely reaches takes large X, whose own rounding is left over */
-  assert_true(worst < 1e-10 && told < 1e-11);
+  print_message("largest residual %.2g, reported %.2g\n", worst, reported);
+  /* modes that an input barely reaches have a large X, whose rounding remains */
+  assert_true(worst < 1e-10 && reported < 1e-11);
 }
 
 /* weights and rates nine decades apart: the refinement keeps the residual at rounding */
@@ -186,7 +186,7 @@ static void test_refusals(void **unused) {
   assert_int_equal(solve(false, 2, 1, dies, B, Q, &one, X, K, &info), PSDMP_LINALG_RICCATI_OK);
   assert_int_equal(solve(false, 2, 1, dies, B, Q, &none, X, K, &info), PSDMP_LINALG_RICCATI_WEIGHT);
   assert_int_equal(solve(false, 2, 1, dies, B, Q, &minus, X, K, &info), PSDMP_LINALG_RICCATI_WEIGHT);
-  /* an integrator that can be pushed, but that costs nothing: no gains are the best */
+  /* a controllable integrator without cost: no gains are optimal */
   const double both[4] = {1, 0, 0, 1}, weights[4] = {1, 0, 0, 1}, apart[4] = {-1, 0, 0, 0};
   double gains[4];
   assert_int_equal(solve(false, 2, 2, apart, both, unseen, weights, X, gains, &info), PSDMP_LINALG_RICCATI_BOUNDARY);
@@ -203,7 +203,7 @@ static void test_hidden(void **unused) {
                                                     *scratch = scratch_of(psdmp_linalg_modes_scratch(n, m));
     fill(&g, n * n, 1, J);
     fill(&g, n * m, 1, b);
-    for (int j = 0; j < n - 1; j++) J[(n - 1) * n + j] = 0; /* the last one follows nothing and nobody */
+    for (int j = 0; j < n - 1; j++) J[(n - 1) * n + j] = 0; /* the last one is uncoupled */
     J[n * n - 1] = rng_uniform(&g, 1.2, 2);
     for (int j = 0; j < m; j++) b[(n - 1) * m + j] = 0;
     /* an orthogonal basis: 1 - 2 v v^T */
@@ -252,7 +252,7 @@ static void test_expm_exact(void **unused) {
   assert_true(psdmp_linalg_expm(2, none, E, scratch));
   assert_true(fabs(E[0] - 1) < 1e-15 && E[1] == 0 && E[2] == 0 && fabs(E[3] - 1) < 1e-15);
   assert_false(psdmp_linalg_expm(2, bad, E, scratch));
-  assert_false(psdmp_linalg_expm(2, huge, E, scratch)); /* e^10000 is no double */
+  assert_false(psdmp_linalg_expm(2, huge, E, scratch)); /* e^10000 overflows */
   free(scratch);
 }
 

@@ -1,4 +1,4 @@
-/* Linear models of robots: against differences of the dynamics, against integration, and what control makes of them. */
+/* Linear models of robots: against differences of the dynamics, against integration, and under control. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct bench {
   psdm_work *work;
   psdm_linear *linear;
   int n;
-  double *scratch, *search; /* for systems of this robot, and for its equilibria: exactly as much as was asked for */
+  double *scratch, *search; /* for systems of this robot, and for its equilibria: exactly the requested size */
 } bench;
 
 static bench bench_of(psdm_robot *robot) {
@@ -60,7 +60,7 @@ static void test_against_differences(void **unused) {
     assert_int_equal(psdm_state_space(b.robot, b.linear, x, x + n, qdd, A, B), PSDM_OK);
     assert_int_equal(psdm_second_order(b.robot, b.linear, x, x + n, qdd, M, C2, D, G), PSDM_OK);
     double size = fmax(max_absolute(A, N * N), max_absolute(B, N * n));
-    for (int j = 0; j < N + n; j++) { /* fourth order, so that differences are good for ten digits */
+    for (int j = 0; j < N + n; j++) { /* fourth order, so that differences have ten digits */
       double *at = j < N ? &x[j] : &tau[j - N], keep = *at, h = 2e-3, plus[2][MOST], minus[2][MOST];
       for (int k = 0; k < 2; k++) {
         *at = keep + (k + 1) * h;
@@ -156,7 +156,7 @@ static void test_round_trip(void **unused) {
       worst = fmax(worst, max_difference(u, again, b.n) / fmax(1, max_absolute(u, b.n)));
       assert_true(info.rank <= b.n && info.residual <= 1e-10);
     }
-    /* from nearby it comes back to where it was, along directions that gravity tells apart */
+    /* from nearby it returns to the original, in directions that gravity determines */
     if (k == 0) {
       double q[2] = {0.4, -0.9}, start[2] = {0.5, -0.8}, u[2], back[2];
       psdm_equilibrium_options options = {.start = start};
@@ -172,7 +172,7 @@ static void test_round_trip(void **unused) {
   assert_true(worst < 1e-10);
 }
 
-/* more than gravity can ask for: honest refusal; a joint about a vertical axis that is pushed has none either */
+/* more torque than gravity can balance: refused; a pushed joint with a vertical axis has no equilibrium either */
 static void test_no_equilibrium(void **unused) {
   (void)unused;
   bench b = bench_of(load_shipped("two_link"));
@@ -189,12 +189,12 @@ static void test_no_equilibrium(void **unused) {
   assert_false(info.found);
   push[0] = 0;
   assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, push, NULL, b.search, at, &info), PSDM_OK);
-  assert_true(info.found && info.rank < 6); /* turned about the vertical, it rests as well */
+  assert_true(info.found && info.rank < 6); /* turned about the vertical, it rests too */
   bench_free(&b);
 }
 
 /* starts within limits of every kind: a slide with two, one that ends below the usual range, one without; the plane
- * carries what gravity asks for */
+ * carries the weight */
 static void test_starts_within_limits(void **unused) {
   (void)unused;
   bench b = bench_of(parse_robot(
@@ -212,7 +212,7 @@ static void test_starts_within_limits(void **unused) {
   const psdm_equilibrium_options odd = {.start = start};
   assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, &odd, b.search, q, &info), PSDM_E_ARGUMENT);
   bench_free(&b);
-  /* no torque is asked for, and none is needed: any place will do */
+  /* no torque is given, and none is needed: any position will do */
   b = bench_of(
       parse_robot("{gravity: [0, 0, 0], convention: dh, joints: [{a: 1}], links: [{mass: 1, inertia: {zz: 1}}]}"));
   const double nothing = 0;
@@ -255,7 +255,7 @@ static void test_parts(void **unused) {
   bench_free(&b);
 }
 
-/* unknown inertias, and a mass matrix that is singular, are told by every function */
+/* every function reports unknown inertias and a singular mass matrix */
 static void test_refused_robots(void **unused) {
   (void)unused;
   static const struct {
@@ -311,7 +311,7 @@ static void test_refused_systems(void **unused) {
     assert_int_equal(psdm_system_lqr(3, 1, A, B, 0, Q, &R, scratch, K, NULL, NULL, &info), PSDM_E_ARGUMENT);
     **at = before;
   }
-  /* three states, which no robot has; a sampled mode that is gone after one step */
+  /* three states, which no robot has; a sampled mode that vanishes after one step */
   assert_int_equal(psdm_system_analyze(3, 1, A, B, 0, scratch, modes, &facts), PSDM_OK);
   assert_true(facts.unstable == 0 && facts.growth < 0);
   double gone[4] = {0, 0, 0, 0.5}, push[2] = {1, 1};
@@ -334,7 +334,7 @@ static void test_refused_systems(void **unused) {
 
 /* ---- stability, control ---- */
 
-/* the arm of robots/two_link.yaml with its masses between the joints, so that hanging is hanging */
+/* the arm of robots/two_link.yaml with its masses between the joints, so that its rest position hangs straight down */
 static psdm_robot *pendulum(void) {
   return parse_robot(
       "{name: pendulum, gravity: [0, -9.81, 0], convention: dh, joints: [{a: 1.2}, {a: 1.1}],"
@@ -374,7 +374,7 @@ static void test_stability(void **unused) {
   assert_int_equal(facts.stability, PSDM_STABILITY_OSCILLATING);
   assert_true(facts.controllable && fabs(sampled[0].frequency - modes[0].frequency) < 1e-10 &&
               fabs(sampled[3].frequency - modes[3].frequency) < 1e-10);
-  /* with damping it dies out; without gravity nothing calls it back */
+  /* with damping it decays; without gravity nothing restores it */
   for (int i = 0; i < 2; i++) A[(2 + i) * 4 + 2 + i] = -0.3;
   assert_int_equal(psdm_system_analyze(4, 2, A, B, 0, b.scratch, modes, &facts), PSDM_OK);
   assert_true(facts.stability == PSDM_STABILITY_STABLE && facts.growth < -0.1 && modes[0].damping > 0);
@@ -387,8 +387,8 @@ static void test_stability(void **unused) {
   bench_free(&b);
 }
 
-/* one motor of two: the upright arm is still within reach, without gravity its passive joint is not stabilised by
- * linear means */
+/* one motor of two: the upright arm is still within reach, without gravity its passive joint cannot be stabilised by
+ * linear control */
 static void test_one_motor(void **unused) {
   (void)unused;
   bench b = bench_of(pendulum());
@@ -413,7 +413,7 @@ static void test_one_motor(void **unused) {
   bench_free(&b);
 }
 
-/* integrates the full arm under u = u_e - K dx, held for dt; the deviation that is left */
+/* integrates the full arm under u = u_e - K dx, held for dt; returns the remaining deviation */
 static double settle(bench *b, const double *q_e, const double *K, double dt, double seconds) {
   double x[4] = {q_e[0] + 0.05, q_e[1] - 0.08, 0, 0}, u_e[2], u[2];
   int within = 20, steps = (int)(seconds / dt);

@@ -1,5 +1,5 @@
-/* test_log.c: logs as text: names, numbers, separators, clocks, sides; what is refused, and what is left out and
- * told. */
+/* test_log.c: logs as text: names, numbers, separators, clocks, sides; refusals, and rows that are omitted and
+ * reported. */
 #define _GNU_SOURCE /* mkdtemp */
 #include <errno.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 static const char TWO_JOINTS[] = "convention: dh\njoints: [{a: 1}, {a: 1}]\n";
 
-/* text in memory, so many bytes at a time */
+/* text in memory, read a few bytes at a time */
 typedef struct source {
   const char *at;
   size_t left, piece;
@@ -29,7 +29,7 @@ static ptrdiff_t read_piece(void *user, char *buffer, size_t size) {
   return (ptrdiff_t)n;
 }
 
-/* everything that a log gives */
+/* everything read from a log */
 enum { MOST_ROWS = 64, MOST_N = 6 };
 typedef struct reading {
   psdm_status status;
@@ -39,7 +39,7 @@ typedef struct reading {
   int segment[MOST_ROWS];
   long line[MOST_ROWS];
   long faults[PSDM_FAULTS];
-  char told[PSDM_FAULTS][200]; /* the first of each */
+  char reported[PSDM_FAULTS][200]; /* the first of each */
   double interval;
 } reading;
 
@@ -67,7 +67,7 @@ static void take_rows(psdm_log *log, int n, long most, reading *r) {
     const char *first = psdm_log_fault(log, f, 0, NULL);
     r->faults[f] = psdm_log_faults(log, f);
     assert_int_equal(first != NULL, r->faults[f] > 0);
-    snprintf(r->told[f], sizeof r->told[f], "%s", first ? first : "");
+    snprintf(r->reported[f], sizeof r->reported[f], "%s", first ? first : "");
   }
 }
 
@@ -91,10 +91,10 @@ static reading read_two(const char *text, const psdm_log_options *options) {
   return read_log(TWO_JOINTS, text, strlen(text), 4096, options);
 }
 
-/* ---- what is read ---- */
+/* ---- accepted text ---- */
 
-/* the same three rows in many dresses */
-static void dresses(void **state) {
+/* the same three rows in many notations */
+static void notations(void **state) {
   (void)state;
   const struct {
     const char *text, *columns;
@@ -119,7 +119,7 @@ static void dresses(void **state) {
       reading r = read_log(TWO_JOINTS, cases[i].text, strlen(cases[i].text), piece, &options);
       if (r.status) fail_msg("case %zu: %s", i, r.sentence);
       for (int f = 0; f < PSDM_FAULTS; f++)
-        if (r.faults[f]) fail_msg("case %zu: %s", i, r.told[f]);
+        if (r.faults[f]) fail_msg("case %zu: %s", i, r.reported[f]);
       assert_int_equal(r.rows, 3);
       assert_true(r.interval == 0.5);
       for (int k = 0; k < 3; k++) {
@@ -135,7 +135,7 @@ static void rate_instead_of_a_clock(void **state) {
   reading r = read_two("q1,q2,tau1,tau2\n1,2,3,4\nx,2,3,4\n1,2,3,4\n1,2,3,4\n", &options);
   assert_int_equal(r.status, PSDM_OK);
   assert_int_equal(r.rows, 3);
-  assert_true(r.t[0] == 0 && r.t[1] == 0.02 && r.t[2] == 0.03); /* a row that is left out leaves a hole in time */
+  assert_true(r.t[0] == 0 && r.t[1] == 0.02 && r.t[2] == 0.03); /* an omitted row leaves a gap in time */
   assert_int_equal(r.faults[PSDM_FAULT_GARBAGE], 1);
 }
 
@@ -184,7 +184,7 @@ static void currents(void **state) {
   assert_string_equal(r.sentence, "log.csv: currents need a torque_constant of joint 'joint1'");
 }
 
-/* currents that stay currents: no torque constant is needed, no transmission mixes them, and signs are kept */
+/* currents kept as currents: no torque constant is needed, no transmission mixes them, and signs are kept */
 static void currents_as_they_are(void **state) {
   (void)state;
   const char *text = "t,q1,q2,i1,i2\n0,1,2,3,4\n1,1.5,2,3,5\n",
@@ -268,7 +268,7 @@ static void joint_torques_undo_motor_torques(void **state) {
   psdm_robot_free(plain);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void refusals(void **state) {
   (void)state;
@@ -367,7 +367,7 @@ static void files(void **state) {
   psdm_robot_free(robot);
 }
 
-/* ---- what is left out, and told ---- */
+/* ---- omitted rows, reported ---- */
 
 static void each_fault_where_it_stands(void **state) {
   (void)state;
@@ -379,7 +379,7 @@ static void each_fault_where_it_stands(void **state) {
     psdm_fault fault;
     long rows;
     int segments;
-    const char *told;
+    const char *reported;
   } cases[] = {
       {TEXT(HEAD "3,1,2,abc,4\n4,1,2,3,4\n"), PSDM_FAULT_GARBAGE, 4, 1, "line 5: field 4 is 'abc'"},
       {TEXT(HEAD "3,1,2,\x1B[2J,4\n4,1,2,3,4\n"), PSDM_FAULT_GARBAGE, 4, 1, "line 5: field 4 is '\\x1b[2J'"},
@@ -410,10 +410,10 @@ static void each_fault_where_it_stands(void **state) {
     for (size_t piece = 1; piece < 8; piece += 3) {
       reading r = read_log(TWO_JOINTS, cases[i].text, cases[i].length, piece, NULL);
       if (r.status) fail_msg("case %zu: %s", i, r.sentence);
-      assert_string_equal(r.told[cases[i].fault], cases[i].told);
+      assert_string_equal(r.reported[cases[i].fault], cases[i].reported);
       assert_int_equal(r.rows, cases[i].rows);
       assert_int_equal(r.segment[r.rows - 1], cases[i].segments - 1);
-      for (int f = 0; f < PSDM_FAULTS; f++) /* a row that is missing makes an interval of two */
+      for (int f = 0; f < PSDM_FAULTS; f++) /* a missing row doubles the interval */
         if (f != (int)cases[i].fault && f != PSDM_FAULT_JITTER) assert_int_equal(r.faults[f], 0);
       for (long k = 0; k < r.rows; k++) assert_true(r.q[k][0] == 1 && r.tau[k][1] == 4);
     }
@@ -432,7 +432,7 @@ static void a_long_line_is_survived(void **state) {
   assert_int_equal(r.status, PSDM_OK);
   assert_int_equal(r.rows, 2);
   assert_int_equal(r.line[1], 4);
-  assert_string_equal(r.told[PSDM_FAULT_GARBAGE], "line 3: longer than 1048576 bytes");
+  assert_string_equal(r.reported[PSDM_FAULT_GARBAGE], "line 3: longer than 1048576 bytes");
   free(text);
 }
 
@@ -503,7 +503,7 @@ static void allocation_failures(void **state) {
     psdm_log_close(log);
     assert_int_equal(c.live, 0);
   }
-  assert_true(fail > 8); /* so many allocations there are */
+  assert_true(fail > 8); /* the number of allocations */
   psdm_robot_free(robot);
 }
 
@@ -521,7 +521,7 @@ static void clean_real_log(const real_log *c, double *first_q, double *first_tau
   char path[512], sentence[900];
   snprintf(path, sizeof path, "%s/../shared/data/%s", SOURCE_DIR, c->path);
   if (access(path, R_OK) != 0) {
-    printf("*** SKIPPED: ../shared/data/%s is not there, so false alarms on it were not looked for ***\n", c->path);
+    printf("*** SKIPPED: ../shared/data/%s is missing, so it was not checked for false alarms ***\n", c->path);
     skip();
   }
   psdm_robot *robot = parse_robot(c->robot);
@@ -586,7 +586,7 @@ static void real_panda(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(dresses),
+      cmocka_unit_test(notations),
       cmocka_unit_test(rate_instead_of_a_clock),
       cmocka_unit_test(extra_columns),
       cmocka_unit_test(degrees_signs_offsets),

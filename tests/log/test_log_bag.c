@@ -1,5 +1,5 @@
-/* test_log_bag.c: bags of ROS 2 that the test writes itself, in every container and encoding, give the rows they
- * were made of; broken ones give sentences. */
+/* test_log_bag.c: ROS 2 bags that the test writes, in every container and encoding, give their rows back; broken ones
+ * give error messages. */
 #define _POSIX_C_SOURCE 200809L /* mkdir */
 #include <math.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ typedef struct trial {
   bool second;         /* all joints on a second topic as well */
   bool gripper;        /* another device on the same topic */
   int without;         /* this row lacks the elbow; -1: none */
-  int not_finite;      /* this row's effort is no number; -1: none */
+  int not_finite;      /* this row's effort is NAN; -1: none */
   int cut;             /* this row's message ends early; -1: none */
   bool bad_sum;        /* the second chunk's sum is wrong */
 } trial;
@@ -101,7 +101,7 @@ static void cdr_numbers(bytes *b, const double *x, int count, bool big) {
   }
 }
 
-/* elbow first, a joint of nobody between, then the shoulder */
+/* elbow first, then an unknown joint, then the shoulder */
 static bytes joint_state(const trial *t, int row, bool gripper) {
   static const char *const names[] = {"elbow", "head", "shoulder"};
   bytes b = {0};
@@ -158,7 +158,7 @@ static void message(bytes *b, int id, int row, const bytes *data) {
   bytes c = {0};
   number(&c, (uint64_t)id, 2, false);
   number(&c, (uint64_t)row, 4, false);
-  number(&c, (uint64_t)(BEGIN + 500 + row * INT64_C(2000000)), 8, false); /* recorded at another pace */
+  number(&c, (uint64_t)(BEGIN + 500 + row * INT64_C(2000000)), 8, false); /* recorded at another rate */
   number(&c, 0, 8, false);
   put(&c, data->at, data->used);
   record(b, 5, &c);
@@ -238,7 +238,7 @@ static bytes mcap(const trial *t, int from, int to) {
       row_messages(&b, t, row);
       continue;
     }
-    if (!c.used) heads(&c, t); /* told again in every chunk */
+    if (!c.used) heads(&c, t); /* repeated in every chunk */
     row_messages(&c, t, row);
     if (row % 100 != 99 && row != to - 1) continue;
     chunk(&b, t->packing, &c, t->bad_sum && row / 100 == 1);
@@ -327,7 +327,7 @@ static psdm_log *open_bag(const char *path) {
   return log;
 }
 
-/* all rows; false values fail. Rows that were left out are those of `skip` */
+/* all rows; false values fail. The omitted rows are those of `skip` */
 static long read_all(psdm_log *log, int skip, double interval) {
   psdm_log_rows rows;
   psdm_error error;
@@ -359,7 +359,7 @@ static void assert_same(const char *path, double interval) {
   psdm_log_close(log);
 }
 
-/* the sentence of a file that cannot be opened */
+/* the error for a file that cannot be opened */
 static const char *refusal(const char *path) {
   static char sentence[900];
   psdm_log *log;
@@ -370,7 +370,7 @@ static const char *refusal(const char *path) {
 
 static void assert_says(const char *path, const char *words) {
   const char *sentence = refusal(path);
-  if (!strstr(sentence, words)) fail_msg("'%s' does not say '%s'", sentence, words);
+  if (!strstr(sentence, words)) fail_msg("'%s' does not contain '%s'", sentence, words);
 }
 
 /* ---- tests ---- */
@@ -416,7 +416,7 @@ static void test_sqlite(void **state) {
 #endif
 }
 
-/* a folder, as ros2 bag record leaves it: several files, one after the other, ten behind two */
+/* a folder, as ros2 bag record writes it: several files in order, ten after two */
 static void test_folder(void **state) {
   (void)state;
   char folder[96], file[160];
@@ -450,8 +450,8 @@ static void check_topics(const char *path) {
                     "in FILE:/joint_states");
   snprintf(named, sizeof named, "%s:/joint_states_raw", path);
   assert_same(named, 0.001);
-  snprintf(named, sizeof named, "%s:/nobody", path);
-  assert_says(named, "no sensor_msgs/msg/JointState with joints of the robot on topic '/nobody'");
+  snprintf(named, sizeof named, "%s:/unknown", path);
+  assert_says(named, "no sensor_msgs/msg/JointState with joints of the robot on topic '/unknown'");
 }
 
 static void test_topics(void **state) {
@@ -476,7 +476,7 @@ static void test_topics(void **state) {
   clear(&csv);
 }
 
-/* joints that are not the robot's, or not all of them */
+/* joints of another robot, or some missing */
 static void test_other_robots(void **state) {
   (void)state;
   psdm_robot *mine = robot;
@@ -492,7 +492,7 @@ static void test_other_robots(void **state) {
   unlink(path_of(".mcap"));
 }
 
-/* headers without time: when messages were recorded */
+/* headers without time: the time of recording */
 static void test_recorded_time(void **state) {
   (void)state;
   trial t = plain;
@@ -549,7 +549,7 @@ static void test_wrong_sum(void **state) {
 #endif
 }
 
-/* rows that are given out at all are finite; whatever is wrong has a sentence */
+/* returned rows are finite; every fault has an error message */
 static long survive(const char *path, const psdm_allocator *allocator) {
   psdm_log *log;
   psdm_log_rows rows;
@@ -565,7 +565,7 @@ static long survive(const char *path, const psdm_allocator *allocator) {
   return status ? -1 : seen;
 }
 
-/* a file that ends anywhere: what came before is read, and the end is told */
+/* a file cut anywhere: earlier rows are read, and the cut is reported */
 static void test_cut_files(void **state) {
   (void)state;
   for (int k = 0; k < 2; k++) {
@@ -585,7 +585,7 @@ static void test_cut_files(void **state) {
   unlink(path_of(".mcap"));
 }
 
-/* bytes that were turned into others */
+/* bytes replaced by others */
 static void test_hostile_files(void **state) {
   (void)state;
   rng g = rng_start("hostile bags");
@@ -630,7 +630,7 @@ static void test_hostile_files(void **state) {
 #endif
 }
 
-/* every allocation may fail, and nothing is lost */
+/* every allocation may fail, and nothing leaks */
 static void test_memory(void **state) {
   (void)state;
   trial t = plain;

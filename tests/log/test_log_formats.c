@@ -1,5 +1,5 @@
 /* test_log_formats.c: the same rows as text, compressed text, MATLAB 5 and 7.3 and HDF5 give the same bits; broken
- * files give a sentence. */
+ * files give an error message. */
 #define _POSIX_C_SOURCE 200809L /* truncate */
 #include <math.h>
 #include <matio.h>
@@ -79,7 +79,7 @@ static void assert_same(const char *path, const data *d, const psdm_log_options 
   psdm_robot_free(robot);
 }
 
-/* the sentence of a file that cannot be opened */
+/* the error for a file that cannot be opened */
 static const char *refusal(const char *path, const psdm_log_options *options) {
   static char sentence[900];
   psdm_robot *robot = parse_robot(ROBOT);
@@ -97,7 +97,7 @@ static const char *refusal(const char *path, const psdm_log_options *options) {
   return sentence + strlen(path);
 }
 
-/* ---- memory: columns as they lie in the arrays ---- */
+/* ---- memory: columns of arrays ---- */
 
 enum { COLUMNS = 1 + 3 * N };
 
@@ -165,7 +165,7 @@ static void arrays_in_memory(void **state) {
   assert_non_null(strstr(refusal(path, &options), "cannot be opened"));
 }
 
-/* rows with a number that is not finite are left out, with a sentence */
+/* rows with a number that is not finite are omitted, with a remark */
 static void arrays_with_bad_numbers(void **state) {
   static double tau[ROWS][N];
   data *d = *state;
@@ -243,18 +243,18 @@ static unsigned char *compress_text(const char *text, size_t length, size_t *pac
   return out;
 }
 
-/* rows and faults of a file that is broken somewhere behind its beginning */
-static psdm_status read_through(const char *path, long *rows_read, char told[200], psdm_error *error) {
+/* rows and faults of a file that is damaged after its beginning */
+static psdm_status read_through(const char *path, long *rows_read, char reported[200], psdm_error *error) {
   psdm_robot *robot = parse_robot(ROBOT);
   psdm_log *log;
   psdm_log_rows rows;
   psdm_status status = psdm_log_open(path, robot, NULL, NULL, &log, error);
   *rows_read = 0;
-  told[0] = '\0';
+  reported[0] = '\0';
   while (!status && !(status = psdm_log_read(log, 1000, &rows, error)) && rows.count) *rows_read += rows.count;
   if (log) {
     const char *first = psdm_log_fault(log, PSDM_FAULT_GARBAGE, 0, NULL);
-    snprintf(told, 200, "%s", first ? first : "");
+    snprintf(reported, 200, "%s", first ? first : "");
     assert_true(psdm_log_faults(log, PSDM_FAULT_GARBAGE) <= 1);
   }
   psdm_log_close(log);
@@ -272,7 +272,7 @@ static void compressed_files(void **state) {
   assert_same(path, d, NULL);
   allocations_fail_one_by_one(path, NULL);
 
-  /* two members, one behind the other, cut in the middle of a row */
+  /* two concatenated members, split in the middle of a row */
   size_t middle = length / 2, first_size, second_size;
   unsigned char *first = compress_text(text, middle, &first_size),
                 *second = compress_text(text + middle, length - middle, &second_size);
@@ -283,29 +283,29 @@ static void compressed_files(void **state) {
   write_file(path, both, first_size + second_size);
   assert_same(path, d, NULL);
 
-  /* cut off: what came before counts, the row in which it ends does not, and it is told */
+  /* cut off: earlier rows count, the row in which it ends does not, and the cut is reported */
   psdm_error error;
-  char told[200];
+  char reported[200];
   long rows;
   for (half = packed / 4; half < packed - 1; half += packed / 5) {
     write_file(path, whole, half);
-    assert_int_equal(read_through(path, &rows, told, &error), PSDM_OK);
+    assert_int_equal(read_through(path, &rows, reported, &error), PSDM_OK);
     assert_true(rows > 0 && rows < ROWS);
     char expected[200];
     snprintf(expected, sizeof expected, "line %ld: the compressed file is truncated in the middle of this row",
              rows + 2);
-    assert_string_equal(told, expected);
+    assert_string_equal(reported, expected);
   }
-  /* all rows are there, but not the sum behind them */
+  /* all rows are there, but not the checksum after them */
   write_file(path, whole, packed - 3);
-  assert_int_equal(read_through(path, &rows, told, &error), PSDM_OK);
+  assert_int_equal(read_through(path, &rows, reported, &error), PSDM_OK);
   assert_int_equal(rows, ROWS);
-  assert_string_equal(told, "line 2502: the compressed file is truncated: its stream does not end");
+  assert_string_equal(reported, "line 2502: the compressed file is truncated: its stream does not end");
 
-  /* damaged: a sum that does not fit */
+  /* damaged: a wrong checksum */
   whole[packed - 6] ^= 0x55;
   write_file(path, whole, packed);
-  assert_int_equal(read_through(path, &rows, told, &error), PSDM_E_IO);
+  assert_int_equal(read_through(path, &rows, reported, &error), PSDM_E_IO);
   assert_string_equal(error.text, "the compressed data is damaged; none of it can be trusted");
   remove(path);
   free(both);
@@ -319,7 +319,7 @@ static void compressed_files(void **state) {
 
 /* ---- MATLAB ---- */
 
-/* a variable from row-major data, as MATLAB keeps it; with a row per joint when it lies */
+/* a variable from row-major data, as MATLAB keeps it; with a row per joint if transposed */
 static void put_matlab(mat_t *file, const char *name, const double *rows, size_t samples, size_t wide, bool lies,
                        enum matio_compression compression) {
   double *columns = malloc(sizeof *columns * samples * wide);
@@ -336,7 +336,7 @@ static void put_matlab(mat_t *file, const char *name, const double *rows, size_t
 
 static void matlab_files_of(const data *d, enum mat_ft version) {
   const char *path = path_of(".mat");
-  for (int kind = 0; kind < 4; kind++) { /* upright or lying, compressed or not */
+  for (int kind = 0; kind < 4; kind++) { /* transposed or not, compressed or not */
     bool lies = kind & 1;
     enum matio_compression compression = kind & 2 ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE;
     remove(path);
@@ -345,14 +345,14 @@ static void matlab_files_of(const data *d, enum mat_ft version) {
     put_matlab(file, "t", d->t, ROWS, 1, lies, compression);
     put_matlab(file, "q", d->q[0], ROWS, N, lies, compression);
     put_matlab(file, "qd", d->qd[0], ROWS, N, !lies, compression);
-    for (int j = 0; j < N; j++) { /* and channels by themselves */
+    for (int j = 0; j < N; j++) { /* and single channels */
       double one[ROWS];
       char name[8];
       snprintf(name, sizeof name, "tau%d", j + 1);
       for (int i = 0; i < ROWS; i++) one[i] = d->tau[i][j];
       put_matlab(file, name, one, ROWS, 1, lies, compression);
     }
-    put_matlab(file, "serial", &(double){42}, 1, 1, false, MAT_COMPRESSION_NONE); /* a single number is no channel */
+    put_matlab(file, "serial", &(double){42}, 1, 1, false, MAT_COMPRESSION_NONE); /* a single number is not a channel */
     Mat_Close(file);
     assert_same(path, d, NULL);
   }
@@ -376,7 +376,7 @@ static void matlab_files_of(const data *d, enum mat_ft version) {
   assert_string_equal(refusal(path, NULL), ": variables q1.. or qm1.. were expected");
   free(all);
 
-  /* what does not fit together */
+  /* inconsistent sizes */
   remove(path);
   file = Mat_CreateVer(path, NULL, version);
   put_matlab(file, "t", d->t, ROWS - 1, 1, false, MAT_COMPRESSION_NONE);
@@ -413,7 +413,7 @@ static void damaged_matlab_files(void **state) {
   memcpy(bytes + 124, "\x00\x01IM", 4);
   write_file(path, bytes, 128);
   assert_string_equal(refusal(path, NULL), ": no numeric vector or matrix is in it; a log was expected");
-  /* an optional channel that is cut off or damaged is no file without that channel */
+  /* a file whose optional channel is cut off or damaged is refused */
   const data *d = *state;
   remove(path);
   mat_t *file = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
@@ -474,7 +474,7 @@ static void hdf5_files(void **state) {
   }
   allocations_fail_one_by_one(path, NULL);
 
-  /* a value that is none */
+  /* NAN */
   hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   double q[10][N] = {{0}}, tau[10][N] = {{0}};
   q[6][1] = NAN;

@@ -1,4 +1,4 @@
-/* test_log_shortage.c: memory runs out wherever a log of any format is opened, read and read again. */
+/* test_log_shortage.c: memory runs out at every place that opens, reads and rereads a log of any format. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ static void every_format(void **state) {
     psdm_error error = {0};
     const stored s = {names[k], robot};
     psdm_status status = try_log(NULL, &s, &error);
-    if (status) { /* a library that is not there, or a file that is another robot's */
+    if (status) { /* the library is missing, or the file belongs to another robot */
       print_message("%s: %s\n", names[k], error.text);
       continue;
     }

@@ -1,5 +1,5 @@
-/* test_log_spikes.c: values that their neighbours know nothing of, positions that jump by a full turn, decimal
- * commas: named with their lines, marked, and nothing else is. */
+/* test_log_spikes.c: isolated outliers, positions that jump by a full turn, decimal commas: reported with their lines
+ * and marked, and nothing else is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static ptrdiff_t read_all(void *user, char *buffer, size_t size) {
   return (ptrdiff_t)n;
 }
 
-/* q1 turns round and round, q2 slides up to 8 m; torques with steps as friction has them, and noise; change: of tau1
- * in a row */
+/* q1 turns round and round, q2 slides up to 8 m; torques with friction-like steps and noise; change: of tau1 in a
+ * row */
 static void write_log(long rows, double (*change)(long row), char comma) {
   rng g = {7};
   char *at = text;
@@ -60,7 +60,7 @@ static double few(long k) {
 
 static bool is_spike(long k) { return k == 1000 || k == 2000 || k == 2001 || (k >= 3000 && k < 3003); }
 
-/* rows that are marked, rows whose q1 is not the one without turns; returns rows */
+/* marked rows, rows whose q1 differs from the one without turns; returns rows */
 static long compare(psdm_log *log, bool (*expected)(long), long *wrong, long *turned) {
   psdm_log_rows rows;
   long row = 0;
@@ -90,7 +90,7 @@ static void spikes_are_named_and_marked(void **state) {
   psdm_robot_free(robot);
 }
 
-static void full_turns_are_taken_out(void **state) {
+static void full_turns_are_removed(void **state) {
   (void)state;
   psdm_robot *robot = parse_robot(ARM);
   source s;
@@ -108,8 +108,8 @@ static void full_turns_are_taken_out(void **state) {
   psdm_robot_free(robot);
 }
 
-/* from a bookmark on, turns are those that came before it */
-static void bookmarks_know_the_turns(void **state) {
+/* after a bookmark the turns before it still count */
+static void bookmarks_keep_the_turns(void **state) {
   (void)state;
   psdm_robot *robot = parse_robot(ARM);
   char path[] = "log_spikes_XXXXXX.csv";
@@ -141,8 +141,8 @@ static void bookmarks_know_the_turns(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(spikes_are_named_and_marked),
-      cmocka_unit_test(full_turns_are_taken_out),
-      cmocka_unit_test(bookmarks_know_the_turns),
+      cmocka_unit_test(full_turns_are_removed),
+      cmocka_unit_test(bookmarks_keep_the_turns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_log_stream.c: long logs in flat memory, row by row what a plain reader gets, with faults strewn in; and again
- * after a rewind. */
+/* test_log_stream.c: long logs in constant memory, row by row the same as a plain reader, with scattered faults; and
+ * again after a rewind. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 static const char ROBOT[] = "convention: dh\njoints: [{a: 1}, {a: 1}]\n";
 enum { N = 2, COLUMNS = 1 + 3 * N };
 
-/* a log without end: rows are made from their number alone */
+/* an endless log: rows are made from their number alone */
 typedef struct endless {
   long rows, row;
   char line[256];
   size_t at, length;
 } endless;
 
-/* a cheap hash in place of a generator: row k is the same whenever it is asked for */
+/* a cheap hash in place of a generator: row k is the same at every request */
 static double noise(long row, int column) {
   uint64_t z = (uint64_t)row * 16 + (uint64_t)column + 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -134,7 +134,7 @@ static void memory_does_not_grow_with_rows(void **state) {
   psdm_robot_free(robot);
 }
 
-/* ---- a plain twin: strtod on lines that are known to be good ---- */
+/* ---- a plain twin: strtod on good lines ---- */
 
 typedef struct expected_row {
   double values[COLUMNS];
@@ -148,14 +148,14 @@ typedef struct strewn {
   long count, faults[PSDM_FAULTS];
 } strewn;
 
-/* so many rows, one in fifty spoilt in some way; what remains and what is to be counted is written down beside them */
+/* this many rows, one in fifty spoilt in some way; the good rows and the expected counts are recorded */
 static strewn strew(rng *g, long rows) {
   strewn s = {.rows = malloc(sizeof *s.rows * (size_t)rows)};
   snprintf(s.path, sizeof s.path, "test_log_stream_%ld.csv", (long)getpid());
   FILE *f = fopen(s.path, "w");
   assert_non_null(f);
   assert_non_null(s.rows);
-  fputs("# strewn with faults\nt,q1,q2,qd1,qd2,tau1,tau2\n", f);
+  fputs("# scattered faults\nt,q1,q2,qd1,qd2,tau1,tau2\n", f);
   double shift = 0, last = -1;
   int segment = 0;
   for (long k = 0, line = 3; k < rows; k++, line++) {
@@ -210,9 +210,9 @@ static strewn strew(rng *g, long rows) {
   return s;
 }
 
-static void strewn_logs_twice(void **state) {
+static void spoilt_logs_twice(void **state) {
   (void)state;
-  rng g = rng_start("strewn_logs_twice");
+  rng g = rng_start("spoilt_logs_twice");
   psdm_robot *robot = parse_robot(ROBOT);
   static const long sizes[] = {60, 999, 5000, 40000};
   for (int k = 0; k < 4; k++) {
@@ -223,7 +223,7 @@ static void strewn_logs_twice(void **state) {
     assert_int_equal(psdm_log_open(s.path, robot, NULL, NULL, &log, &error), PSDM_OK);
     assert_string_equal(psdm_log_file(log), s.path);
     for (int pass = 0; pass < 3; pass++) {
-      long seen = 0, stop = pass == 1 ? s.count / 2 : s.count + 1; /* the second pass is broken off */
+      long seen = 0, stop = pass == 1 ? s.count / 2 : s.count + 1; /* the second pass is aborted */
       while (seen < stop && !psdm_log_read(log, 1 + rng_int(&g, 0, 3000), &got, &error) && got.count) {
         for (long i = 0; i < got.count; i++, seen++) {
           const expected_row *row = &s.rows[seen];
@@ -253,6 +253,6 @@ static void strewn_logs_twice(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(memory_does_not_grow_with_rows),
-                                     cmocka_unit_test(strewn_logs_twice)};
+                                     cmocka_unit_test(spoilt_logs_twice)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

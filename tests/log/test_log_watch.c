@@ -1,5 +1,5 @@
-/* test_log_watch.c: channels that stand still and torques that are cut off are found; robots at rest, coarse
- * encoders and noise are left alone. */
+/* test_log_watch.c: frozen channels and saturated torques are found; robots at rest, coarse encoders and noise are not
+ * reported. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct recipe {
   double current;  /* step of tau, 0: none */
   double noise;    /* of qd and tau, part of their amplitude */
   long rest;       /* rows at the beginning, in the middle and at the end in which nothing moves */
-  bool quiet_rest; /* then torques stand still too, to the last bit */
+  bool quiet_rest; /* then torques are constant too, to the last bit */
   bool repeats;    /* the same motion again and again, without noise */
 } recipe;
 
@@ -117,11 +117,11 @@ static ptrdiff_t write_some(void *user, char *buffer, size_t size) {
   return (ptrdiff_t)made;
 }
 
-/* what was found */
+/* the findings */
 typedef struct finding {
   long frozen, saturated, others;
-  long first_frozen; /* line; of the first saturated one where none is frozen */
-  char told[200];
+  long first_frozen; /* line; of the first saturated one if none is frozen */
+  char reported[200];
   unsigned char *bad; /* (rows x N) */
 } finding;
 
@@ -144,9 +144,9 @@ static finding watch(const log_data *d) {
   f.saturated = psdm_log_faults(log, PSDM_FAULT_SATURATED);
   for (int k = 0; k < PSDM_FAULTS; k++)
     if (k != PSDM_FAULT_FROZEN && k != PSDM_FAULT_SATURATED) f.others += psdm_log_faults(log, k);
-  const char *told = psdm_log_fault(log, PSDM_FAULT_FROZEN, 0, &f.first_frozen);
-  if (!told) told = psdm_log_fault(log, PSDM_FAULT_SATURATED, 0, &f.first_frozen);
-  snprintf(f.told, sizeof f.told, "%s", told ? told : "");
+  const char *reported = psdm_log_fault(log, PSDM_FAULT_FROZEN, 0, &f.first_frozen);
+  if (!reported) reported = psdm_log_fault(log, PSDM_FAULT_SATURATED, 0, &f.first_frozen);
+  snprintf(f.reported, sizeof f.reported, "%s", reported ? reported : "");
   psdm_log_close(log);
   psdm_robot_free(robot);
   return f;
@@ -197,7 +197,7 @@ static void clean_logs(void **state) {
       log_data d = make_log(&g, recipes[i]);
       finding f = watch(&d);
       if (f.frozen || f.saturated || f.others || marked_anywhere(&d, &f))
-        fail_msg("recipe %zu, round %d: %s (%ld others)", i, round, f.told, f.others);
+        fail_msg("recipe %zu, round %d: %s (%ld others)", i, round, f.reported, f.others);
       free(f.bad);
       free(d.x);
     }
@@ -219,7 +219,7 @@ typedef struct freezing {
 
 enum { SPAN = 101 }; /* rows of 0.1 s at 1 kHz */
 
-/* the first whole span of a freeze in which the joint's mean rate is off `level` by more than a quarter of the
+/* the first whole span of a freeze in which the joint's mean rate differs from `level` by more than a quarter of the
  * largest; -1: none */
 static long clear_span(const log_data *d, int joint, long from, long to, double level) {
   double most = 0;
@@ -255,23 +255,23 @@ static void frozen_channels(void **state) {
       long from = rng_int(&g, 1000, 7000), to = from + rng_int(&g, 120, 1500);
       long clear = clear_span(&d, joint, from, to, cases[i].column == QD ? *cell(&d, from, QD + joint) : 0);
       freeze(&d, cases[i].column + joint, from, to);
-      /* it may have stood on this step before */
+      /* it may have been on this step before */
       while (*cell(&d, from - 1, cases[i].column + joint) == *cell(&d, from, cases[i].column + joint)) from--;
       finding f = watch(&d);
       char name[32];
       snprintf(name, sizeof name, ": %s%d stays at ", cases[i].name, joint + 1);
-      /* never anything else; from the first span on in which it is clear, if not before */
+      /* never anything else; at the latest from the first clear span on */
       long inside = marked(&d, &f, joint, cases[i].bit, from, to);
       assert_int_equal(marked_anywhere(&d, &f), inside);
       /* then it looks like saturation */
       if (cases[i].bit == 2 && is_extreme(&d, cases[i].column + joint, from)) f.frozen += f.saturated, f.saturated = 0;
-      if (f.others + f.saturated) fail_msg("case %zu, round %d: %s, and %ld others", i, round, f.told, f.others);
+      if (f.others + f.saturated) fail_msg("case %zu, round %d: %s, and %ld others", i, round, f.reported, f.others);
       if (clear >= 0) {
         tried++;
-        if (f.frozen != 1 || !strstr(f.told, name))
-          fail_msg("case %zu, round %d: %ld, '%s' instead of '...%s'", i, round, f.frozen, f.told, name);
+        if (f.frozen != 1 || !strstr(f.reported, name))
+          fail_msg("case %zu, round %d: %ld, '%s' instead of '...%s'", i, round, f.frozen, f.reported, name);
         if (f.first_frozen - 2 < from || f.first_frozen - 2 > from + clear * SPAN)
-          fail_msg("case %zu, round %d: %s, from %ld on, clear from %ld", i, round, f.told, from + 2, clear);
+          fail_msg("case %zu, round %d: %s, from %ld on, clear from %ld", i, round, f.reported, from + 2, clear);
         if (inside < SPAN) fail_msg("case %zu, round %d: %ld of %ld rows marked", i, round, inside, to - from + 1);
       }
       free(f.bad);
@@ -281,7 +281,7 @@ static void frozen_channels(void **state) {
   }
 }
 
-/* a channel that is dead from the beginning */
+/* a channel that is frozen from the beginning */
 static void dead_channels(void **state) {
   (void)state;
   rng g = rng_start("dead_channels");
@@ -301,10 +301,10 @@ static void dead_channels(void **state) {
   }
 }
 
-/* nothing short of a span counts */
-static void short_stops_are_left_alone(void **state) {
+/* stops shorter than a span do not count */
+static void short_stops_are_not_reported(void **state) {
   (void)state;
-  rng g = rng_start("short_stops_are_left_alone");
+  rng g = rng_start("short_stops_are_not_reported");
   static const recipe full = {.rate = 1000, .rows = 5000, .rates = true, .accelerations = true, .noise = 0.005};
   for (int round = 0; round < 8; round++) {
     log_data d = make_log(&g, full);
@@ -363,8 +363,8 @@ static void cut_off_torques(void **state) {
       char words[200];
       snprintf(words, sizeof words, "line %ld: tau%d stays at ", first + 2, joint + 1);
       assert_int_equal(f.saturated, stretches);
-      assert_true(strncmp(f.told, words, strlen(words)) == 0);
-      assert_non_null(strstr(f.told, upper ? ", its largest" : ", its smallest"));
+      assert_true(strncmp(f.reported, words, strlen(words)) == 0);
+      assert_non_null(strstr(f.reported, upper ? ", its largest" : ", its smallest"));
       for (long i = 0, in = 0; i < r.rows; i++) { /* the whole of each stretch of five */
         in = cut[i] ? in + 1 : 0;
         if (in >= 5)
@@ -380,7 +380,7 @@ static void cut_off_torques(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(clean_logs),      cmocka_unit_test(frozen_channels),
-      cmocka_unit_test(dead_channels),   cmocka_unit_test(short_stops_are_left_alone),
+      cmocka_unit_test(dead_channels),   cmocka_unit_test(short_stops_are_not_reported),
       cmocka_unit_test(cut_off_torques),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

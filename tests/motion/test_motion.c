@@ -12,7 +12,7 @@
 
 enum { ORDERS = PSDM_MOTION_ORDERS, MOST = 8 };
 
-/* fails the test with the library's sentence */
+/* fails the test with the library's message */
 static void must(psdm_status status, const psdm_error *error) {
   char sentence[900];
   if (status) fail_msg("%s", psdm_error_format(error, sentence, sizeof sentence));
@@ -22,8 +22,8 @@ static void randoms(rng *g, double size, double *x, int count) {
   for (int i = 0; i < count; i++) x[i] = rng_uniform(g, -size, size);
 }
 
-/* every order against the derivative of the one before: central differences of order ten, exact for polynomials of
- * this degree. The worst error in units of max |x| / h, with h the step: what rounding of x does to a difference. */
+/* every order against the derivative of the one before: central differences of order ten, exact for polynomials of this
+ * degree. The worst error in units of max |x| / h, with h the step: the effect of rounding of x on a difference. */
 static double chain_error(const psdm_motion *m, double t, double h) {
   static const double weight[5] = {5.0 / 6, -5.0 / 21, 5.0 / 84, -5.0 / 504, 1.0 / 1260};
   int n = psdm_motion_n(m);
@@ -74,7 +74,7 @@ static void test_polynomial(void **unused) {
       for (int i = n; i <= half * n; i++) assert_true(x[i] == 0);
       if (half < 4) assert_true(x[(half + 1) * n] != 0);
     }
-    /* t is a rounded number: its share of the duration is what the formula sees */
+    /* t is rounded: the formula uses its share of the duration */
     double t = start + rng_uniform(&g, 0.2, 0.8) * duration, length = psdm_motion_end(m) - start;
     long double s = ((long double)t - start) / length, shape = 1;
     for (int k = 0; k < half; k++) shape *= s * (1 - s);
@@ -216,7 +216,7 @@ static double dense_at(int rows, const double *t, const double *q, const long do
   return (double)sum;
 }
 
-/* how far errors by one of q, h qd and h^2 qdd at the ends of a piece move its derivatives times h^k: sums of the
+/* the effect of unit errors of q, h qd and h^2 qdd at the ends of a piece on its derivatives times h^k: sums of the
  * factors of src/motion/table.c */
 static const double factors[ORDERS] = {2, 6, 24, 192, 1140};
 
@@ -441,7 +441,7 @@ static void test_load(void **unused) {
   psdm_motion *m;
   psdm_error error;
   double x[ORDERS * 2];
-  /* one row holds, whatever it says of velocity */
+  /* one row is held, whatever its velocity */
   write_file("t,q1,qd1\n3,0.5,7\n");
   must(psdm_motion_load("m.csv", 1, false, NULL, &m, &error), &error);
   assert_true(psdm_motion_begin(m) == 3 && psdm_motion_end(m) == 3);
@@ -462,8 +462,8 @@ static void test_load(void **unused) {
   psdm_motion_free(m);
 }
 
-static void expect_sentence(psdm_status status, psdm_status wanted, psdm_motion *const *m, const psdm_error *error,
-                            const char *sentence) {
+static void expect_message(psdm_status status, psdm_status wanted, psdm_motion *const *m, const psdm_error *error,
+                           const char *sentence) {
   char got[900];
   assert_int_equal(status, wanted);
   assert_null(*m);
@@ -494,13 +494,13 @@ static void test_load_errors(void **unused) {
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     write_file(cases[k].text);
     psdm_status status = psdm_motion_load("m.csv", cases[k].n, false, NULL, &m, &error);
-    expect_sentence(status, k + 1 < sizeof cases / sizeof *cases ? PSDM_E_PARSE : PSDM_E_ARGUMENT, &m, &error,
-                    cases[k].sentence);
+    expect_message(status, k + 1 < sizeof cases / sizeof *cases ? PSDM_E_PARSE : PSDM_E_ARGUMENT, &m, &error,
+                   cases[k].sentence);
   }
-  expect_sentence(psdm_motion_load("none.csv", 1, false, NULL, &m, &error), PSDM_E_IO, &m, &error,
-                  "none.csv: cannot be opened: No such file or directory");
-  expect_sentence(psdm_motion_load("m.csv", 0, false, NULL, &m, &error), PSDM_E_ARGUMENT, &m, &error,
-                  "m.csv: a motion has at least one joint");
+  expect_message(psdm_motion_load("none.csv", 1, false, NULL, &m, &error), PSDM_E_IO, &m, &error,
+                 "none.csv: cannot be opened: No such file or directory");
+  expect_message(psdm_motion_load("m.csv", 0, false, NULL, &m, &error), PSDM_E_ARGUMENT, &m, &error,
+                 "m.csv: a motion has at least one joint");
 }
 
 static void test_argument_errors(void **unused) {
@@ -509,35 +509,35 @@ static void test_argument_errors(void **unused) {
   psdm_motion *m;
   psdm_error e;
   const psdm_status A = PSDM_E_ARGUMENT;
-  expect_sentence(psdm_motion_polynomial(0, 5, one, one, 0, 1, NULL, &m, &e), A, &m, &e,
-                  "a motion has at least one joint");
-  expect_sentence(psdm_motion_polynomial(1, 4, one, one, 0, 1, NULL, &m, &e), A, &m, &e,
-                  "degree 4; 3, 5, 7 or 9 was expected");
-  expect_sentence(psdm_motion_polynomial(1, 5, one, one, 1, 0, NULL, &m, &e), A, &m, &e,
-                  "from t = 1 for 0 s; a positive, finite duration was expected");
-  expect_sentence(psdm_motion_polynomial(1, 5, one, one, 1e20, 1, NULL, &m, &e), A, &m, &e,
-                  "from t = 1e+20 for 1 s; a positive, finite duration was expected");
-  expect_sentence(psdm_motion_polynomial(2, 5, one, bad, 0, 1, NULL, &m, &e), A, &m, &e,
-                  "the ends of a motion must be finite");
-  expect_sentence(psdm_motion_sines(1, -1, one, one, one, one, 1, NULL, &m, &e), A, &m, &e,
-                  "1 joints of -1 terms; at least 1 and 0 were expected");
-  expect_sentence(psdm_motion_sines(1, 2, one, one, bad, one, 1, NULL, &m, &e), A, &m, &e,
-                  "amplitudes, frequencies and phases must be finite");
-  expect_sentence(psdm_motion_sines(1, 1, one, one, one, one, INFINITY, NULL, &m, &e), A, &m, &e,
-                  "duration inf s; a positive, finite number was expected");
-  expect_sentence(psdm_motion_fourier(1, 1, 0, one, one, one, 1, NULL, &m, &e), A, &m, &e,
-                  "period 0 s; a positive, finite number was expected");
-  expect_sentence(psdm_motion_fourier(1, 2, 1, one, bad, one, 1, NULL, &m, &e), A, &m, &e,
-                  "the coefficients of a motion must be finite");
-  expect_sentence(psdm_motion_fourier(2, 1, 1, bad, one, one, 1, NULL, &m, &e), A, &m, &e,
-                  "the centre of a motion must be finite");
-  expect_sentence(psdm_motion_table(1, 0, one, one, NULL, NULL, NULL, &m, &e), A, &m, &e,
-                  "a table of 0 rows of 1 joints; at least one of each was expected");
-  expect_sentence(psdm_motion_table(1, 2, one, one, NULL, one, NULL, &m, &e), A, &m, &e, "qdd is given without qd");
-  expect_sentence(psdm_motion_table(1, 3, back, one, NULL, NULL, NULL, &m, &e), A, &m, &e,
-                  "t of row 3 is not above that of the previous row");
-  expect_sentence(psdm_motion_table(1, 2, one, bad, NULL, NULL, NULL, &m, &e), A, &m, &e,
-                  "row 2 has a number that is not finite");
+  expect_message(psdm_motion_polynomial(0, 5, one, one, 0, 1, NULL, &m, &e), A, &m, &e,
+                 "a motion has at least one joint");
+  expect_message(psdm_motion_polynomial(1, 4, one, one, 0, 1, NULL, &m, &e), A, &m, &e,
+                 "degree 4; 3, 5, 7 or 9 was expected");
+  expect_message(psdm_motion_polynomial(1, 5, one, one, 1, 0, NULL, &m, &e), A, &m, &e,
+                 "from t = 1 for 0 s; a positive, finite duration was expected");
+  expect_message(psdm_motion_polynomial(1, 5, one, one, 1e20, 1, NULL, &m, &e), A, &m, &e,
+                 "from t = 1e+20 for 1 s; a positive, finite duration was expected");
+  expect_message(psdm_motion_polynomial(2, 5, one, bad, 0, 1, NULL, &m, &e), A, &m, &e,
+                 "the ends of a motion must be finite");
+  expect_message(psdm_motion_sines(1, -1, one, one, one, one, 1, NULL, &m, &e), A, &m, &e,
+                 "1 joints of -1 terms; at least 1 and 0 were expected");
+  expect_message(psdm_motion_sines(1, 2, one, one, bad, one, 1, NULL, &m, &e), A, &m, &e,
+                 "amplitudes, frequencies and phases must be finite");
+  expect_message(psdm_motion_sines(1, 1, one, one, one, one, INFINITY, NULL, &m, &e), A, &m, &e,
+                 "duration inf s; a positive, finite number was expected");
+  expect_message(psdm_motion_fourier(1, 1, 0, one, one, one, 1, NULL, &m, &e), A, &m, &e,
+                 "period 0 s; a positive, finite number was expected");
+  expect_message(psdm_motion_fourier(1, 2, 1, one, bad, one, 1, NULL, &m, &e), A, &m, &e,
+                 "the coefficients of a motion must be finite");
+  expect_message(psdm_motion_fourier(2, 1, 1, bad, one, one, 1, NULL, &m, &e), A, &m, &e,
+                 "the centre of a motion must be finite");
+  expect_message(psdm_motion_table(1, 0, one, one, NULL, NULL, NULL, &m, &e), A, &m, &e,
+                 "a table of 0 rows of 1 joints; at least one of each was expected");
+  expect_message(psdm_motion_table(1, 2, one, one, NULL, one, NULL, &m, &e), A, &m, &e, "qdd is given without qd");
+  expect_message(psdm_motion_table(1, 3, back, one, NULL, NULL, NULL, &m, &e), A, &m, &e,
+                 "t of row 3 is not above that of the previous row");
+  expect_message(psdm_motion_table(1, 2, one, bad, NULL, NULL, NULL, &m, &e), A, &m, &e,
+                 "row 2 has a number that is not finite");
   assert_int_equal(psdm_motion_polynomial(0, 5, one, one, 0, 1, NULL, &m, NULL), A); /* no error wanted */
   psdm_motion_free(NULL);
 }
@@ -555,14 +555,13 @@ static psdm_status make(int which, const psdm_allocator *allocator, psdm_motion 
   }
 }
 
-/* every allocation fails once: an error, and nothing left behind; and what comes of a failure is the answer of a
- * success afterwards */
+/* every allocation fails once: an error, and nothing leaks; and a success after a failure gives the right answer */
 static void test_allocation_failure(void **unused) {
   (void)unused;
   FILE *file = fopen("m.csv", "w");
   assert_non_null(file);
   fputs("t,q1,qd1\n", file);
-  for (int k = 0; k < 600; k++) fprintf(file, "%d,%d,1\n", k, k % 5); /* more than the reader's first room */
+  for (int k = 0; k < 600; k++) fprintf(file, "%d,%d,1\n", k, k % 5); /* more than the reader's first buffer */
   assert_int_equal(fclose(file), 0);
   for (int which = 0; which < 6; which++) {
     long failures = 0;

@@ -1,4 +1,4 @@
-/* test_signal.c: tables over time against a search from the beginning, from files, and what is refused. */
+/* test_signal.c: tables over time against a search from the beginning, from files, and refusals. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <float.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 
 enum { ROWS = 30, COLUMNS = 4 };
 
-/* fails the test with the library's sentence */
+/* fails the test with the library's message */
 static void must(psdm_status status, const psdm_error *error) {
   char sentence[900];
   if (status) fail_msg("%s", psdm_error_format(error, sentence, sizeof sentence));
@@ -106,8 +106,8 @@ static void test_load(void **unused) {
   psdm_signal_free(s);
 }
 
-static void expect_sentence(psdm_status status, psdm_status wanted, psdm_signal *const *s, const psdm_error *error,
-                            const char *sentence) {
+static void expect_message(psdm_status status, psdm_status wanted, psdm_signal *const *s, const psdm_error *error,
+                           const char *sentence) {
   char got[900];
   assert_int_equal(status, wanted);
   assert_null(*s);
@@ -130,23 +130,23 @@ static void test_errors(void **unused) {
   psdm_error e;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     write_file(cases[k].text);
-    expect_sentence(psdm_signal_load("s.csv", wrench, may_lack, false, false, NULL, &s, &e), PSDM_E_PARSE, &s, &e,
-                    cases[k].sentence);
+    expect_message(psdm_signal_load("s.csv", wrench, may_lack, false, false, NULL, &s, &e), PSDM_E_PARSE, &s, &e,
+                   cases[k].sentence);
   }
   const double t[2] = {0, 0}, v[2] = {1, INFINITY}, up[2] = {0, 1};
   const char *const none[] = {NULL};
-  expect_sentence(psdm_signal_load("s.csv", none, NULL, false, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
-                  "s.csv: a signal has at least one column");
-  expect_sentence(psdm_signal_table(0, 1, t, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
-                  "a table of 1 rows of 0 columns; at least one of each was expected");
-  expect_sentence(psdm_signal_table(1, 2, t, up, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
-                  "t of row 2 is not above that of the previous row");
-  expect_sentence(psdm_signal_table(1, 2, up, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
-                  "row 2 has a number that is not finite");
+  expect_message(psdm_signal_load("s.csv", none, NULL, false, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
+                 "s.csv: a signal has at least one column");
+  expect_message(psdm_signal_table(0, 1, t, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
+                 "a table of 1 rows of 0 columns; at least one of each was expected");
+  expect_message(psdm_signal_table(1, 2, t, up, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
+                 "t of row 2 is not above that of the previous row");
+  expect_message(psdm_signal_table(1, 2, up, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
+                 "row 2 has a number that is not finite");
   psdm_signal_free(NULL);
 }
 
-/* a long list of names is cut where the sentence would become too long */
+/* a long list of names is cut where the message would become too long */
 static void test_many_names(void **unused) {
   (void)unused;
   static char text[200][24];
@@ -160,14 +160,14 @@ static void test_many_names(void **unused) {
   assert_non_null(strstr(error.text, ", ...; --ignore-extra"));
 }
 
-/* every allocation fails once: an error, and nothing left behind */
+/* every allocation fails once: an error, and nothing leaks */
 static void test_allocation_failure(void **unused) {
   (void)unused;
   const double t[2] = {0, 1}, v[2] = {3, 4};
   FILE *file = fopen("s.csv", "w");
   assert_non_null(file);
   fputs("t,fx\n", file);
-  /* more than the reader's first room, and than an arena's chunk */
+  /* more than the reader's first buffer, and than an arena's chunk */
   for (int k = 0; k < 3000; k++) fprintf(file, "%d,%d\n", k, k % 5);
   assert_int_equal(fclose(file), 0);
   for (int load = 0; load < 2; load++) {

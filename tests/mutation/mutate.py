@@ -45,12 +45,12 @@ DECLARATION = re.compile(r"(?:unsigned |signed |long |short )*[A-Za-z_]\w*\s+\**
 
 
 def tokens(text):
-    """(kind, text, start) of what is neither space, comment, string nor preprocessor line."""
+    """(kind, text, start) of everything but space, comments, strings and preprocessor lines."""
     return [(m.lastgroup, m.group(), m.start()) for m in TOKEN.finditer(text) if m.lastgroup != "skip"]
 
 
 def bodies(found):
-    """Index ranges of function bodies: braces at depth 0 behind a closing parenthesis."""
+    """Index ranges of function bodies: braces at depth 0 after a closing parenthesis."""
     depth, begin, ranges = 0, None, []
     for k, (_, word, _) in enumerate(found):
         if word == "{":
@@ -86,7 +86,7 @@ def unary_minus(text, found, k):
 
 
 def statement_end(found, k, last):
-    """Index of the semicolon that ends a plain assignment or call beginning at k; None where it is none."""
+    """Index of the semicolon that ends a plain assignment or call beginning at k; None if it is not one."""
     depth = 0
     for j in range(k, last):
         word = found[j][1]
@@ -187,7 +187,7 @@ class Builder:
         """(None when the test passes, else how it failed; seconds of CPU). It stops at its first failed assertion."""
         program = os.path.join(folder, "psdm" if test.endswith(".sh") else test)
         self.link(test, objects, program, more)
-        # one kernel of OpenBLAS, so that a machine's rounding kills no mutant
+        # one kernel of OpenBLAS, so that no mutant is killed by a machine's rounding
         environment = dict(os.environ, OPENBLAS_CORETYPE="Haswell", SOURCE=ROOT, BUILD=self.build, PSDM=program if test.endswith(".sh") else os.path.join(self.build, "psdm"),
                            OPENBLAS_NUM_THREADS="1", PSDM_CACHE=os.path.join(self.work, "cache"), CMOCKA_MESSAGE_OUTPUT="STDOUT", CMOCKA_TEST_ABORT="1", CC="cc")
         words = ["bash", glob.glob(os.path.join(ROOT, "tests/*", test))[0]] if test.endswith(".sh") else [program]
@@ -210,7 +210,7 @@ class Builder:
 
 
 class Tests:
-    """What each test takes and, unless that is long, which lines it reaches: measured once on the unchanged library and kept in BUILD/mutation/tests.json."""
+    """The time of each test and, unless it is long, the lines that it reaches: measured once on the unchanged library and kept in BUILD/mutation/tests.json."""
 
     def __init__(self, builder, files):
         self.builder, self.lock, self.objects, self.coverage = builder, threading.Lock(), {}, os.path.join(builder.work, "coverage")
@@ -237,14 +237,14 @@ class Tests:
                 folder = os.path.join(self.builder.work, "unchanged")
                 failed, seconds = self.builder.run(test, [], folder)
                 if failed:
-                    print(f"{test} fails on the unchanged library: left out", flush=True)
+                    print(f"{test} fails on the unchanged library: omitted", flush=True)
                 self.known[test] = {"key": self.key(test), "seconds": 0 if failed else max(seconds, 0.01), **(self.reached(test, folder) if not failed and seconds < 0.5 else {})}
                 with open(self.store, "w") as file:
                     json.dump(self.known, file)
             return self.known[test]
 
     def instrument(self):
-        """Objects that count, and the lines of each file that have code."""
+        """Counting objects, and the lines of each file that have code."""
         if not self.objects:
             for path in self.files:
                 target = os.path.join(self.coverage, path.replace("/", "-")[:-2] + ".o")
@@ -261,7 +261,7 @@ class Tests:
         return [(line["line_number"], line["count"]) for file in json.loads(text)["files"] if os.path.basename(file["file"]) == os.path.basename(path) for line in file["lines"]]
 
     def reached(self, test, folder):
-        """The lines that a test runs; nothing where that cannot be told."""
+        """The lines that a test runs; empty if unknown."""
         self.instrument()
         failed, _ = self.builder.run(test, list(self.objects.values()), folder, 1800, ("--coverage",))
         if failed:
@@ -285,7 +285,7 @@ class Tests:
         return any(line in known["lines"].get(path, []) for line in own)
 
     def order(self, tests, path):
-        """What finds most per second comes first."""
+        """The test that finds most per second comes first."""
         def price(test):
             killed, tried = self.tried.get((path, test), (0, 0))
             return self.of(test)["seconds"] * (tried + 2) / (killed + 1)

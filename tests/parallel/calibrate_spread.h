@@ -1,5 +1,5 @@
-/* calibrate_spread.h: a calibration by threads and by ranks against one by one thread of one process. Part of one
- * program at a time. */
+/* calibrate_spread.h: a calibration by threads and by ranks against one thread of one process. Part of one program at a
+ * time. */
 #ifndef CALIBRATE_SPREAD_H
 #define CALIBRATE_SPREAD_H
 
@@ -73,7 +73,7 @@ static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate
   return c;
 }
 
-/* rank 0's answer must have these numbers; processes first, as threads do not survive a fork */
+/* rank 0's answer must have these numbers; processes come first, as threads do not survive a fork */
 static void on_ranks(const psdm_robot *robot, psdm_calibrate_options o, int size, const numbers *expected) {
   forked f;
   psdm_calibration *c = NULL;
@@ -106,13 +106,13 @@ static inline void write_segments(const char *path, rng *g, const psdm_robot *ro
   FILE *file = fopen(path, "w");
   assert_non_null(file);
   write_rows(file, &w, g, &m, true, 0);
-  fputs("this is no row\n", file);
+  fputs("this is not a row\n", file);
   w.rows = rows / 3;
   write_rows(file, &w, g, &m, false, 1000);
   assert_int_equal(fclose(file), 0);
 }
 
-/* a pendulum by recursion: many rows in little time */
+/* a pendulum by recursion: many rows quickly */
 static inline void write_pendulum(const char *path, rng *g, long rows) {
   FILE *file = fopen(path, "w");
   assert_non_null(file);
@@ -148,7 +148,7 @@ static inline int parts_in(const char *folder) {
   return count;
 }
 
-/* does something to every part whose name has a word */
+/* applies a function to every part whose name contains a word */
 static inline void each_part(const char *folder, const char *word, bool cut) {
   char path[512];
   DIR *d = opendir(folder);
@@ -161,7 +161,7 @@ static inline void each_part(const char *folder, const char *word, bool cut) {
   if (d) closedir(d);
 }
 
-/* A run that is killed, by what it asks whether to go on; the parts that it leaves. */
+/* A run that its progress callback kills; the parts that it leaves. */
 static inline int killed_run(const psdm_robot *robot, const psdm_calibrate_options *o) {
   psdm_calibration *c;
   int status;

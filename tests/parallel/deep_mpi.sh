@@ -1,10 +1,10 @@
 #!/bin/bash
-# Real MPI: 1, 2, 4 and 8 ranks give the same bytes; a bad file ends the run with its name, once; a killed rank or an interrupt leaves parts from which the next run goes on,
-# and which are gone when the answer is there; memory does not grow with the log; IPOPT and MPI in one process do not disturb each other.
+# Real MPI: 1, 2, 4 and 8 ranks give the same bytes; a bad file ends the run with its name, once; a killed rank or an interrupt leaves parts from which the next run continues,
+# and which are removed when the answer is written; memory does not grow with the log; IPOPT and MPI in one process do not disturb each other.
 set -eu
-command -v mpirun > /dev/null || { echo "SKIPPED: mpirun is not there; install openmpi-bin and libopenmpi-dev"; exit 77; }
+command -v mpirun > /dev/null || { echo "SKIPPED: mpirun is missing; install openmpi-bin and libopenmpi-dev"; exit 77; }
 [ -e "$BUILD/lib/psdm/psdm_mpi.so" ] || { echo "SKIPPED: this build has no psdm_mpi.so; install libopenmpi-dev and configure again"; exit 77; }
-[ -z "${SANITIZE:-}" ] || { echo "SKIPPED: MPI's own leaks drown what a sanitizer would say"; exit 77; }
+[ -z "${SANITIZE:-}" ] || { echo "SKIPPED: MPI's own leaks hide what a sanitizer would report"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -87,7 +87,7 @@ for n in 2 4; do
 done
 echo "excite and reduce: the same bytes on 1, 2, 4 ranks"
 
-# ---- a bad file: its name and line, once, and the exit code of one process ----
+# ---- a bad file: its name and line, once, and the exit code of a single process ----
 printf 't,q1,q2,tau1,torque\n0,1,2,3,4\n' > bad.csv
 code=0
 "$PSDM" calibrate "$robot" --log log.csv log.csv bad.csv --out no.yaml 2> alone || code=$?
@@ -95,15 +95,15 @@ code=0
 code=0
 ranks 3 calibrate "$robot" --log log.csv log.csv bad.csv --out no.yaml 2> together || code=$?
 [ "$code" = 3 ] || wrong "exit $code of a bad file on three ranks"
-[ "$(grep -c 'psdm: error: bad.csv:1:' together)" = 1 ] || wrong "the bad file is not told once: $(cat together)"
+[ "$(grep -c 'psdm: error: bad.csv:1:' together)" = 1 ] || wrong "the bad file is not reported once: $(cat together)"
 [ "$(grep 'psdm: error' alone)" = "$(grep 'psdm: error' together)" ] || wrong "ranks tell another error"
 [ ! -e no.yaml ] || wrong "a file was written"
 code=0
 ranks 2 calibrate nowhere.yaml --log log.csv 2> together || code=$?
 [ "$code" = 2 ] && [ "$(grep -c 'psdm: error' together)" = 1 ] || wrong "a robot that is not there: exit $code, $(cat together)"
-echo "a bad file ends all ranks with exit 3 and one sentence"
+echo "a bad file ends all ranks with exit 3 and one message"
 
-# ---- one of many is bad: the same words on any number of ranks ----
+# ---- one of many is bad: the same message on any number of ranks ----
 head -n 3000 log.csv > good.csv
 cut -d, -f1-4 good.csv > missing.csv
 head -n 1 good.csv > empty.csv
@@ -111,22 +111,22 @@ for bad in missing.csv empty.csv gone.csv; do
   for n in 1 2 4; do
     code=0
     ranks $n "${given[@]}" --estimator wls --log good.csv good.csv "$bad" good.csv good.csv --out no.yaml 2> words || code=$?
-    grep '^psdm: error' words > "told$n" || wrong "$bad on $n ranks: nothing was told"
-    echo "exit $code" >> "told$n"
+    grep '^psdm: error' words > "reported$n" || wrong "$bad on $n ranks: nothing was reported"
+    echo "exit $code" >> "reported$n"
     [ "$code" != 0 ] && [ ! -e no.yaml ] || wrong "$bad on $n ranks: exit $code"
-    same told1 "told$n" "$bad on $n ranks"
+    same reported1 "reported$n" "$bad on $n ranks"
   done
 done
-# rows that are none are told with file and line, and left out
+# bad rows are reported with file and line, and omitted
 awk 'NR == 1500 { print "1.5,x,2,3,4"; next } 1' good.csv > text.csv
 (cat good.csv; printf '3.0,1.2') > short.csv
 gzip -c good.csv | head -c 20000 > cut.csv.gz
 for n in 1 2 4; do
-  ranks $n "${given[@]}" --estimator wls --log good.csv text.csv short.csv cut.csv.gz good.csv --json 2> words | grep -v '"seconds"' > "told$n"
-  same told1 "told$n" "rows that are none on $n ranks"
+  ranks $n "${given[@]}" --estimator wls --log good.csv text.csv short.csv cut.csv.gz good.csv --json 2> words | grep -v '"seconds"' > "reported$n"
+  same reported1 "reported$n" "bad rows on $n ranks"
 done
-grep -q "text.csv: line 1500: field 2 is 'x'" told1 && grep -q 'short.csv: line 3001: 2 fields' told1 && grep -q 'cut.csv.gz: line .*truncated' told1 || wrong "faults: $(cat told1)"
-echo "a bad file among good ones: the same words and the same exit code on 1, 2, 4 ranks"
+grep -q "text.csv: line 1500: field 2 is 'x'" reported1 && grep -q 'short.csv: line 3001: 2 fields' reported1 && grep -q 'cut.csv.gz: line .*truncated' reported1 || wrong "faults: $(cat reported1)"
+echo "a bad file among good ones: the same message and the same exit code on 1, 2, 4 ranks"
 
 # ---- a killed rank, and the next run ----
 timeout 300 mpirun --allow-run-as-root --oversubscribe -n 2 "$PSDM" "${long[@]}" --checkpoint parts --out killed.yaml 2> words &
@@ -152,20 +152,20 @@ cp -r parts parts3
 ranks 2 "${long[@]/--quiet/--verbose}" --checkpoint parts --out resumed.yaml > report 2> words
 grep -q 'parts reused from an earlier run: [1-9]' words || wrong "nothing was taken: $(cat words)"
 same alone.yaml resumed.yaml "the run that goes on"
-[ -z "$(ls -A parts)" ] || wrong "parts are left behind an answer: $(ls -A parts)"
+[ -z "$(ls -A parts)" ] || wrong "parts remain after an answer: $(ls -A parts)"
 "$PSDM" "${long[@]}" --checkpoint parts2 --out again.yaml 2> words
 same alone.yaml again.yaml "one process that goes on"
-[ -z "$(ls -A parts2)" ] || wrong "parts are left behind the answer of one process"
+[ -z "$(ls -A parts2)" ] || wrong "parts remain after the answer of one process"
 "$PSDM" "${long[@]:0:23}" --checkpoint parts3 --out few2.yaml 2> words
-grep -q "parts of other logs, settings or versions, not used: $left" words || wrong "stale parts are not told: $(cat words)"
+grep -q "parts of other logs, settings or versions, not used: $left" words || wrong "stale parts are not reported: $(cat words)"
 same few.yaml few2.yaml "stale parts"
 [ "$(find parts3 -name '*.part' | wc -l)" = "$left" ] || wrong "parts of others were touched"
 echo "a killed rank left $left parts; the next run took them, has the same bytes, and removed them"
 
-# ---- an interrupt: all ranks end, what is written is whole, and the next run goes on ----
+# ---- an interrupt: all ranks end, files are complete, and the next run continues ----
 robust=(calibrate "$robot" --estimator robust --kinematics q --cutoff 20 --delay 0 --plain-friction --rest none --cache 65536 --quiet --log $(many 6))
 "$PSDM" "${robust[@]}" --out alone.yaml 2> words
-interrupt() { # WHOM: "mpirun", or the rank that hears of it
+interrupt() { # WHOM: "mpirun", or the rank that gets the signal
   rm -rf parts stopped.yaml
   timeout 300 mpirun --allow-run-as-root --oversubscribe -n 2 "$PSDM" "${robust[@]}" --checkpoint parts --out stopped.yaml 2> words &
   local job=$! found=0 whom=
@@ -186,22 +186,22 @@ interrupt() { # WHOM: "mpirun", or the rank that hears of it
   code=0
   wait $job || code=$?
   for process in $(pgrep -x psdm); do
-    [ "$(readlink "/proc/$process/cwd")" != "$work" ] || wrong "a rank is left behind an interrupt of $1"
+    [ "$(readlink "/proc/$process/cwd")" != "$work" ] || wrong "a rank remains after an interrupt of $1"
   done
-  compgen -G '*.yaml?*' > /dev/null && wrong "something half-written is left: $(ls)"
-  [ ! -e stopped.yaml ] || tail -c 1 stopped.yaml | cmp -s - <(echo) || wrong "what was written is not whole"
+  compgen -G '*.yaml?*' > /dev/null && wrong "a half-written file remains: $(ls)"
+  [ ! -e stopped.yaml ] || tail -c 1 stopped.yaml | cmp -s - <(echo) || wrong "the written file is not complete"
   compgen -G 'parts/*-robust-*.part' > /dev/null || wrong "an interrupt took the parts"
 }
 interrupt 0
 [ "$code" = 130 ] && [ -s stopped.yaml ] && grep -q 'interrupted' words || wrong "an interrupt of rank 0: exit $code, $(cat words)"
-interrupt mpirun # which has an exit code of its own, and patience for a second or so
+interrupt mpirun # it has its own exit code, and waits a second or so
 [ "$code" != 0 ] || wrong "an interrupt of mpirun: exit 0"
 ranks 2 "${robust[@]}" --checkpoint parts --out resumed.yaml 2> words
 same alone.yaml resumed.yaml "the run behind an interrupt"
-[ -z "$(ls -A parts)" ] || wrong "parts are left"
+[ -z "$(ls -A parts)" ] || wrong "parts remain"
 echo "an interrupt ends all ranks, and the next run has the same bytes"
 
-# ---- both plug-ins in one process; commands that are not spread run once ----
+# ---- both plug-ins in one process; commands that do not use ranks run once ----
 if [ -e "$BUILD/lib/psdm/psdm_ipopt.so" ]; then
   "$PSDM" plan "$robot" time --from 0,0 --to 1,1 --effort 60,30 --velocity 3 --out alone.csv > alone 2> words
   ranks 2 plan "$robot" time --from 0,0 --to 1,1 --effort 60,30 --velocity 3 --out together.csv > together 2> words
@@ -210,7 +210,7 @@ if [ -e "$BUILD/lib/psdm/psdm_ipopt.so" ]; then
   echo "IPOPT under MPI: the same motion"
 fi
 
-# ---- processes that want to be apart ----
+# ---- processes that are to stay apart ----
 [ "$(ranks 3 --version | wc -l)" = 1 ] || wrong "three ranks tell their version more than once"
 [ "$(PSDM_RANKS=off ranks 3 --version | wc -l)" = 3 ] || wrong "PSDM_RANKS=off does not keep ranks apart"
 code=0

@@ -1,6 +1,7 @@
 #!/bin/bash
-# A SLURM cluster of two nodes on this machine, for a minute: the script of docs/scale.md gives the bytes of one process; requeued and killed in the middle it goes on from its
-# checkpoint; a bad log ends the job with its name and exit code 3; srun without PMIx says what is wrong. Ports, keys, sockets and logs are the test's own.
+# A SLURM cluster of two nodes on this machine, for a minute: the script of docs/scale.md gives the bytes of one process; requeued or killed in the middle it
+# continues from its checkpoint; a bad log ends the job with its name and exit code 3; srun without PMIx reports the fault. Ports, keys, sockets and logs are
+# the test's own.
 set -eu
 PATH=$(dirname "$PSDM"):$PATH:/usr/sbin:/sbin
 skip() {
@@ -8,10 +9,10 @@ skip() {
   exit 77
 }
 for program in munged slurmctld slurmd srun sbatch scontrol squeue scancel mpirun; do
-  command -v $program > /dev/null || skip "$program is not there; install munge, slurm-wlm and openmpi-bin"
+  command -v $program > /dev/null || skip "$program is missing; install munge, slurm-wlm and openmpi-bin"
 done
 [ -e "$BUILD/lib/psdm/psdm_mpi.so" ] || skip "this build has no psdm_mpi.so; install libopenmpi-dev and configure again"
-[ -z "${SANITIZE:-}" ] || skip "MPI's own leaks drown what a sanitizer would say"
+[ -z "${SANITIZE:-}" ] || skip "MPI's own leaks hide what a sanitizer would report"
 work=$(mktemp -d -t slurm-XXXXXX) # short: sockets have short names
 work=$(readlink -f "$work")
 daemons=()
@@ -28,7 +29,7 @@ finish() {
   trap - EXIT
   if [ ${#daemons[@]} -gt 1 ]; then
     timeout 10 scancel --user="$(id -un)" 2> /dev/null || true
-    for ((k = 0; k < 100; k++)); do # steps end before those who watch them
+    for ((k = 0; k < 100; k++)); do # steps end before their watchers
       [ -z "$(timeout 5 squeue -h -o %i 2> /dev/null)" ] && break
       sleep 0.1
     done
@@ -53,7 +54,7 @@ start() { # NAME COMMAND...: stays until the end
   daemons+=($!)
 }
 
-# ---- two nodes that have one machine: each has its own folder for what would be its own memory and its own /tmp ----
+# ---- two nodes on one machine: each has its own folder in place of its own memory and its own /tmp ----
 chmod 700 "$work"
 mkdir "$work/state" "$work/tmp-near1" "$work/tmp-near2"
 head -c 1024 /dev/urandom > "$work/munge.key"
@@ -108,12 +109,12 @@ timeout 20 srun -N 2 -n 4 true 2> "$work/words" || skip "SLURM does not start jo
 timeout 5 srun --mpi=list 2>&1 | grep -q pmix || skip "this srun has no pmix"
 echo "SLURM $(srun --version | cut -d' ' -f2) has two nodes"
 
-# ---- the script as it stands in the documentation; nodes, tasks and threads are those of this machine ----
+# ---- the script of the documentation; nodes, tasks and threads are those of this machine ----
 mkdir "$work/job" && cd "$work/job"
 awk '/^```/ { inside = 0 } inside { print } /^```bash/ { getline; if (/^#!\/bin\/bash/) { inside = 1; print } }' "$SOURCE/docs/scale.md" |
   sed 's/--nodes=.*/--nodes=2/; s/--ntasks-per-node=.*/--ntasks-per-node=2/; s/\(#SBATCH --cpus-per-task\)=.*/\1=1/' > job.sh
 grep -q '^srun --mpi=pmix .* psdm calibrate arm.yaml ' job.sh && grep -q '^#SBATCH --nodes=2$' job.sh || wrong "docs/scale.md has no script for SLURM: $(cat job.sh)"
-gone() { # JOB: until it is no more; the exit code is the job's
+gone() { # JOB: waits until it ends; the exit code is the job's
   for ((k = 0; k < 600; k++)); do
     [ -n "$(timeout 5 squeue -h -j "$1" -o %t 2> /dev/null)" ] || return "$(scontrol show job "$1" | sed -n 's/.* ExitCode=\([0-9]*\):.*/\1/p')"
     sleep 0.1
@@ -132,13 +133,13 @@ same alone.yaml arm_params.yaml "a job of two nodes"
 [ "$(grep -c '^verdict' job.out)" = 1 ] || wrong "four tasks do not speak once: $(cat job.out)"
 timeout 30 srun -N 1 -n 3 --mpi=pmix psdm calibrate arm.yaml --log logs/*.csv --holdout 0.3 --out three.yaml --quiet 2> words || wrong "srun on one node: $(cat words)"
 same alone.yaml three.yaml "srun of three tasks"
-sed 's/^srun .* psdm/mpirun --mca btl self,tcp psdm/' job.sh > mpirun.sh # between two nodes of one machine shared memory would be taken for that of one
+sed 's/^srun .* psdm/mpirun --mca btl self,tcp psdm/' job.sh > mpirun.sh # two nodes on one machine would be taken for one by their shared memory
 rm -rf parts arm_params.yaml
 submit mpirun || wrong "mpirun ends with $?: $(cat mpirun.out)"
 same alone.yaml arm_params.yaml "mpirun in a job"
 echo "sbatch, srun and mpirun on two nodes: the bytes of one process"
 
-# ---- what goes wrong, in one sentence ----
+# ---- failures, in one message ----
 for mpi in none pmi2; do
   code=0
   timeout 20 srun -N 2 -n 4 --mpi=$mpi psdm calibrate arm.yaml --log logs/*.csv 2> words || code=$?
@@ -155,7 +156,7 @@ code=0
 submit bad || code=$?
 [ "$code" = 3 ] && [ "$(grep -c 'psdm: error: logs/c.csv:1:' bad.out)" = 1 ] && [ ! -e arm_params.yaml ] || wrong "a bad log: exit $code, $(cat bad.out)"
 rm -rf logs/c.csv parts
-echo "a bad log ends the job with exit 3, tasks that do not know of each other with exit 2, each with one sentence"
+echo "a bad log ends the job with exit 3, tasks that do not know each other with exit 2, each with one message"
 
 # ---- requeued, then a task killed, then submitted again ----
 for k in {01..40}; do ln logs/a.csv "logs/long$k.csv"; done
@@ -185,7 +186,7 @@ for ((k = 0; k < 600; k++)); do
 done
 scontrol show job "$job" | grep -q 'Restarts=1' || wrong "the job was not requeued: $(scontrol show job "$job")"
 [ -n "$victim" ] || wrong "the last task does not come again: $(cat long.out)"
-for ((k = 0; k < 10; k++)); do [ "$(groups)" = "$before" ] && sleep 0.02 || break; done # well in the middle, if there is one left
+for ((k = 0; k < 10; k++)); do [ "$(groups)" = "$before" ] && sleep 0.02 || break; done # well in the middle of a group, if one is left
 kill -9 "$victim"
 code=0
 gone "$job" || code=$?

@@ -1,5 +1,5 @@
-/* ranks_by_fork.h: ranks without MPI: processes that were forked, and pass bytes through sockets. Part of one
- * program at a time. */
+/* ranks_by_fork.h: ranks without MPI: forked processes that pass bytes through sockets. Part of one program at a
+ * time. */
 #ifndef RANKS_BY_FORK_H
 #define RANKS_BY_FORK_H
 
@@ -15,7 +15,7 @@
 
 enum { MOST_RANKS = 9 };
 
-/* Rank 0 has a socket to each of the others, those one to rank 0. */
+/* Rank 0 has a socket to each of the others, and they have one to rank 0. */
 typedef struct forked {
   psdm_ranks ranks;
   int socket[MOST_RANKS];
@@ -71,7 +71,7 @@ static void fork_ranks(forked *f, int size) {
   }
 }
 
-/* The last call of every rank; others than 0 end here. */
+/* The last call of every rank; ranks other than 0 end here. */
 static void join_ranks(forked *f, const char *failure) {
   psdm_ranks_close(&f->ranks, failure);
   if (f->ranks.rank > 0) leave(0);

@@ -1,4 +1,4 @@
-/* test_batch.c: many states at once are psdm_eval's numbers, bit by bit, for every function and any number of
+/* test_batch.c: many states at once give psdm_eval's numbers, bit by bit, for every function and any number of
  * threads. */
 #include <math.h>
 #include <stdlib.h>
@@ -49,10 +49,10 @@ static void every_function(void **state) {
   psdm_robot_free(robot);
 }
 
-/* a loop that cannot be closed: the first such state is told, whoever met it */
-static void the_first_failure(void **state) {
+/* a loop that cannot be closed: the first such state is reported, whichever thread finds it */
+static void the_first_failure_is_reported(void **state) {
   (void)state;
-  rng g = rng_start("the_first_failure");
+  rng g = rng_start("the_first_failure_is_reported");
   psdm_robot *robot = parse_robot("{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: a}, {name: b, a: "
                                   "0.25}, {name: c, parent: base, a: 0.3}, {name: d, parent: c, a: 0.25}],"
                                   "links: [{mass: 1}, {mass: 1}, {mass: 1}, {mass: 1}],"
@@ -120,7 +120,7 @@ static void refusals_and_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_function), cmocka_unit_test(the_first_failure),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_function), cmocka_unit_test(the_first_failure_is_reported),
                                      cmocka_unit_test(refusals_and_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static bool die_half_way(void *user, const char *doing, double share) {
   return true;
 }
 
-/* rows that are read again, in parts that outlive the run */
+/* rows that are read again, in parts that survive the run */
 static void long_logs(void **state) {
   (void)state;
   rng g = rng_start("long_logs");
@@ -61,11 +61,11 @@ static void long_logs(void **state) {
   psdm_calibration_free(c);
   on_ranks(robot, o, 2, expected);
   on_ranks(robot, o, 4, expected);
-  /* killed, and again */
+  /* killed, and run again */
   psdm_calibrate_options deadly = o;
   deadly.checkpoint = folder, deadly.progress = die_half_way;
   int left = killed_run(robot, &deadly);
-  print_message("%d parts were left by the run that was killed\n", left);
+  print_message("the killed run left %d parts\n", left);
   assert_true(left >= 3); /* two logs, one unit at least */
   o.checkpoint = folder;
   c = calibrate(robot, &o);
@@ -73,7 +73,7 @@ static void long_logs(void **state) {
   assert_int_equal(c->parts_found, left);
   assert_true(c->parts_saved > 0 && c->parts_stale == 0 && c->parts_damaged == 0);
   psdm_calibration_free(c);
-  /* what was cut off is made again, by ranks too */
+  /* a truncated part is made again, by ranks too */
   each_part(folder, "-gather-", true);
   on_ranks(robot, o, 2, expected);
   each_part(folder, "-evaluate-", true);
@@ -81,11 +81,11 @@ static void long_logs(void **state) {
   assert_same(c, expected);
   assert_true(c->parts_damaged > 0 && c->parts_found > 0);
   psdm_calibration_free(c);
-  /* parts of other logs are left alone */
+  /* parts of other logs are not touched */
   o.files = 3, o.path = name;
   c = calibrate(robot, &o);
   assert_true(c->parts_stale > 0 && c->parts_found == 0);
-  /* nor are they removed with its own */
+  /* nor removed with its own */
   long removed = 0;
   int all = parts_in(folder);
   assert_int_equal(psdm_calibration_clear(c, &removed, NULL), PSDM_OK);
@@ -106,7 +106,7 @@ static void long_logs(void **state) {
   unlink(path[0]), unlink(path[1]);
 }
 
-/* the first bad file is told, whoever reads it */
+/* the first bad file is reported, whoever reads it */
 static void bad_files(void **state) {
   (void)state;
   rng g = rng_start("bad_files");
@@ -163,8 +163,7 @@ static long read_on(psdm_log *log, double *to) {
   }
 }
 
-/* a log with everything that is watched: frozen and saturated channels, gaps, time that stands still, rows that are
- * none */
+/* a log with every fault that is watched for: frozen and saturated channels, gaps, time that stands still, bad rows */
 static void write_faults(const char *path, rng *g) {
   FILE *file = fopen(path, "w");
   assert_non_null(file);

@@ -1,5 +1,5 @@
-/* test_checkpoint_key.c: parts of a run are taken by runs with the same logs, robot and settings only: whatever
- * changes the rows or which of them train changes the key. */
+/* test_checkpoint_key.c: only runs with the same logs, robot and settings reuse parts: whatever changes the rows or
+ * which of them train changes the key. */
 #define _XOPEN_SOURCE 700
 #include <stdio.h>
 #include <stdlib.h>

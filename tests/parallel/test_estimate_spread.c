@@ -1,5 +1,5 @@
-/* test_estimate_spread.c: estimators that go through the rows again, decimated rows, and predictions: the same bits
- * by threads, by ranks, and after a run that was killed; and the truth where logs are exact but for rounding. */
+/* test_estimate_spread.c: estimators that reread the rows, decimated rows, and predictions: the same bits by threads,
+ * by ranks, and after a killed run; and the truth for logs that are exact up to rounding. */
 #define _XOPEN_SOURCE 700
 
 #include "calibrate_spread.h"
@@ -9,7 +9,7 @@ static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_I
 enum { WALKING = sizeof walking / sizeof *walking };
 
 /* one thread of one process, then ranks, then threads */
-static void everywhere(const psdm_robot *robot, psdm_calibrate_options o, int ranks, int threads) {
+static void same_everywhere(const psdm_robot *robot, psdm_calibrate_options o, int ranks, int threads) {
   o.threads = 1;
   psdm_calibration *c = calibrate(robot, &o);
   numbers *expected = numbers_of(c);
@@ -45,19 +45,19 @@ static void from_memory(void **state) {
   for (int e = 0; e < WALKING; e++) {
     psdm_calibrate_options o = plain(&name, 1);
     o.estimator = walking[e], o.cutoff = 10;
-    everywhere(robot, o, 2 + e % 3, 2 + e % 2);
+    same_everywhere(robot, o, 2 + e % 3, 2 + e % 2);
   }
-  static const int factors[] = {40, 1500}; /* the last one's means reach over every window there is */
+  static const int factors[] = {40, 1500}; /* the last one's means reach over all windows */
   for (size_t k = 0; k < sizeof factors / sizeof *factors; k++) {
     psdm_calibrate_options o = plain(&name, 1);
     o.decimate = factors[k];
-    everywhere(robot, o, 2 + (int)k, 3);
+    same_everywhere(robot, o, 2 + (int)k, 3);
   }
   psdm_robot_free(robot);
   unlink(path);
 }
 
-/* columns that remember, too: of a window's rows before it */
+/* columns with memory, too: of the rows before a window */
 static void with_memory_of_friction(void **state) {
   (void)state;
   rng g = rng_start("with_memory_of_friction");
@@ -66,9 +66,9 @@ static void with_memory_of_friction(void **state) {
   psdm_robot *robot = parse_robot(one_link);
   write_pendulum(path, &g, 70000);
   psdm_calibrate_options o = plain(&name, 1);
-  /* whose motions have memories of their own, both */
+  /* both of whose motions have their own memory */
   o.estimator = PSDM_ESTIMATOR_IV, o.plain_friction = false, o.columns = 5, o.cutoff = 10;
-  everywhere(robot, o, 2, 2);
+  same_everywhere(robot, o, 2, 2);
   psdm_robot_free(robot);
   unlink(path);
 }
@@ -92,9 +92,9 @@ static void read_again(void **state) {
   snprintf(folder, sizeof folder, "%.50s.parts", path[0]);
   psdm_calibrate_options o = streamed(name, 2);
   o.estimator = PSDM_ESTIMATOR_ENERGY;
-  everywhere(robot, o, 2, 2);
+  same_everywhere(robot, o, 2, 2);
   o.estimator = PSDM_ESTIMATOR_WLS, o.decimate = 50;
-  everywhere(robot, o, 2, 2);
+  same_everywhere(robot, o, 2, 2);
   o.estimator = PSDM_ESTIMATOR_ROBUST, o.decimate = 0, o.threads = 1;
   psdm_calibration *c = calibrate(robot, &o);
   numbers *expected = numbers_of(c);
@@ -105,7 +105,7 @@ static void read_again(void **state) {
   int rounds = 0;
   deadly.progress = die_while_weighing, deadly.progress_user = &rounds;
   int left = killed_run(robot, &deadly);
-  on_ranks(robot, o, 2, expected); /* takes them, and leaves all of its own */
+  on_ranks(robot, o, 2, expected); /* reuses them, and leaves all of its own */
   assert_true(left >= 6 && parts_in(folder) > left);
   o.threads = 2;
   c = calibrate(robot, &o);
@@ -115,7 +115,7 @@ static void read_again(void **state) {
   assert_int_equal(psdm_calibration_clear(c, NULL, NULL), PSDM_OK);
   assert_int_equal(parts_in(folder), 0);
   psdm_calibration_free(c);
-  print_message("%d parts were left by the run that was killed\n", left);
+  print_message("the killed run left %d parts\n", left);
   assert_int_equal(rmdir(folder), 0);
   free(expected);
   psdm_robot_free(robot);
@@ -154,7 +154,7 @@ static bool until_row(void *user, const psdm_predicted_row *row) {
   return ++*(long *)user < 20000;
 }
 
-/* rows come in their order and with the same bits, whoever made them; where the caller stops nothing more comes */
+/* rows come in order and with the same bits, whoever made them; after a stop no more come */
 static void predictions(void **state) {
   (void)state;
   rng g = rng_start("predictions");
@@ -184,7 +184,7 @@ static void predictions(void **state) {
 
 /* ---- the truth ---- */
 
-/* over many windows and two ranks' worth of threads, as over one: what is left is what filters leave */
+/* with many windows and two threads, as with one: the residual is the filters' error */
 static void truth_is_found(void **state) {
   (void)state;
   rng g = rng_start("truth_is_found");

@@ -1,5 +1,5 @@
-/* test_open_means.c: rows that are decimated in parts, which are then put together along any tree, against one sieve
- * that sees all rows in their order. */
+/* test_open_means.c: rows decimated in parts, which are then merged along any tree, against one sieve over all rows in
+ * order. */
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void add(means *to, const psdmp_identify_kept *m) {
 
 static void use(void *user, const psdmp_identify_kept *m) { add(user, m); }
 
-/* runs that begin anywhere, with rows that do not count at their ends */
+/* runs that begin anywhere, with unused rows at their ends */
 static void make_rows(rng *g, rows *r) {
   int runs = 1 + (int)(rng_next(g) % MOST_RUNS);
   r->count = 0;
@@ -66,7 +66,7 @@ static void one_sieve(const rows *r, psdmp_identify_sieve *s, means *out) {
   while ((m = psdmp_identify_sieve_next(s, true))) add(out, m);
 }
 
-/* One part, and the means that it has whole so far. */
+/* One part, and its complete means so far. */
 typedef struct part {
   psdmp_identify_open open;
   means whole;

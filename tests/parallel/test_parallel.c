@@ -1,4 +1,4 @@
-/* test_parallel.c: trees, bytes, shares and teams: sums whose bits do not depend on who makes them. */
+/* test_parallel.c: trees, bytes, shares and teams: sums whose bits do not depend on who computes them. */
 #define _XOPEN_SOURCE 700 /* kill */
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static double *number(double x) {
   return copy;
 }
 
-/* the tree as it is defined: the largest whole one first, and the rest from the right */
+/* the tree by definition: the largest complete one first, and the rest from the right */
 static double whole(const double *x, long count) {
   return count == 1 ? x[0] : whole(x, count / 2) + whole(x + count / 2, count / 2);
 }
@@ -39,10 +39,10 @@ static double plain(const double *x, long count) {
   return power == count ? whole(x, count) : whole(x, power) + plain(x + power, count - power);
 }
 
-/* ranges of parts are added by someone else first */
-static void any_way_to_split(void **state) {
+/* ranges of parts are first added elsewhere */
+static void every_split_gives_the_same_sum(void **state) {
   (void)state;
-  rng g = rng_start("any_way_to_split");
+  rng g = rng_start("every_split_gives_the_same_sum");
   long differs = 0;
   for (int round = 0; round < 300; round++) {
     double x[300], in_order = 0;
@@ -65,12 +65,12 @@ static void any_way_to_split(void **state) {
     differs += in_order != expected;
     free(sum);
   }
-  assert_true(differs > 100); /* else the numbers would tell nothing */
+  assert_true(differs > 100); /* else the numbers would prove nothing */
 }
 
 /* ---- bytes ---- */
 
-static void bytes_and_lies(void **state) {
+static void bytes_and_wrong_sizes(void **state) {
   (void)state;
   psdmp_parallel_bytes b = {0};
   double x = 1.5, y;
@@ -89,7 +89,7 @@ static void bytes_and_lies(void **state) {
   assert_int_equal(psdmp_parallel_bytes_count(&b, sizeof *many), 3);
   psdmp_parallel_bytes_get(&b, back, 3 * sizeof *back);
   assert_false(b.failed);
-  assert_int_equal(psdmp_parallel_bytes_count(&b, 1), -1); /* so many bytes are not there */
+  assert_int_equal(psdmp_parallel_bytes_count(&b, 1), -1); /* there are fewer bytes */
   assert_true(b.failed);
   psdmp_parallel_bytes_free(&b);
   b = (psdmp_parallel_bytes){0};
@@ -171,7 +171,7 @@ static psdm_status serve(void *user, int work, psdmp_parallel_bytes *request, ps
   return psdmp_parallel_spread_serve(&spread, answer, error);
 }
 
-/* the sum, or the number of the unit that is said to fail */
+/* the sum, or the number of the failing unit */
 static psdm_status sum_of(sines s, psdm_ranks *ranks, int threads, long units, double *sum, psdm_error *error) {
   psdmp_parallel_bytes request = {0};
   void *part;
@@ -202,7 +202,7 @@ static void same_bits_everywhere(void **state) {
       assert_int_equal(sum_of((sines){-1}, &f.ranks, 1, lengths[k], &sum, &error), PSDM_OK);
       assert_memory_equal(&sum, &expected[k], sizeof sum);
     }
-    for (long fails = 0; fails < 64; fails += 9) { /* the first unit that fails is told, whoever has it */
+    for (long fails = 0; fails < 64; fails += 9) { /* the first failing unit is reported, whoever has it */
       assert_int_equal(sum_of((sines){fails}, &f.ranks, 1, 64, &sum, &error), PSDM_E_PARSE);
       assert_int_equal(error.line, fails);
     }
@@ -220,7 +220,7 @@ static void same_bits_everywhere(void **state) {
 
 /* ---- ranks that are lost ---- */
 
-static void failures_are_heard(void **state) {
+static void failures_are_reported(void **state) {
   (void)state;
   forked f;
   psdm_error error;
@@ -250,10 +250,10 @@ static psdm_status cannot_open(void *user, int work, psdmp_parallel_bytes *reque
                    : psdmp_base_fail(error, PSDM_E_PARSE, "a.csv", 7, 0, "not a number");
 }
 
-/* a file that is missing on one machine is told with its rank; what is wrong in a file is wrong for all, and told as
- * one process would */
-static void files_of_other_machines(void **state) {
-  static const char *const told[] = {"cannot be opened (on rank 1)", "not a number"};
+/* a file missing on one machine is reported with its rank; a fault in a file is everyone's, and reported as by one
+ * process */
+static void files_missing_on_one_machine(void **state) {
+  static const char *const expected_texts[] = {"cannot be opened (on rank 1)", "not a number"};
   (void)state;
   forked f;
   fork_ranks(&f, 2);
@@ -263,7 +263,7 @@ static void files_of_other_machines(void **state) {
     psdm_error error;
     assert_int_equal(psdmp_parallel_team_ask(&f.ranks, work, NULL, &error), PSDM_OK);
     assert_int_equal(psdmp_parallel_team_listen(&f.ranks, 1, &answer, &error), work == 1 ? PSDM_E_IO : PSDM_E_PARSE);
-    assert_string_equal(error.text, told[work - 1]);
+    assert_string_equal(error.text, expected_texts[work - 1]);
     assert_string_equal(error.file, "a.csv");
     psdmp_parallel_bytes_free(&answer);
   }
@@ -275,7 +275,7 @@ static void files_of_other_machines(void **state) {
   psdmp_parallel_team_tell(3, PSDM_E_IO, NULL);
 }
 
-static void threads_as_asked(void **state) {
+static void threads_as_requested(void **state) {
   (void)state;
   assert_true(psdm_threads() >= 1);
   assert_int_equal(psdmp_parallel_threads(0, NULL, 1000000), psdm_threads());
@@ -283,9 +283,12 @@ static void threads_as_asked(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(any_way_to_split),        cmocka_unit_test(bytes_and_lies),
-                                     cmocka_unit_test(shares_cover_everything), cmocka_unit_test(failures_are_heard),
-                                     cmocka_unit_test(files_of_other_machines), cmocka_unit_test(threads_as_asked),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_split_gives_the_same_sum),
+                                     cmocka_unit_test(bytes_and_wrong_sizes),
+                                     cmocka_unit_test(shares_cover_everything),
+                                     cmocka_unit_test(failures_are_reported),
+                                     cmocka_unit_test(files_missing_on_one_machine),
+                                     cmocka_unit_test(threads_as_requested),
                                      cmocka_unit_test(same_bits_everywhere)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

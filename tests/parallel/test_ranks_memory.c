@@ -1,5 +1,5 @@
-/* test_ranks_memory.c: memory runs out in one of several ranks: all of them say so, nobody waits for ever, and the
- * same ranks calibrate again as if nothing had been. */
+/* test_ranks_memory.c: memory runs out in one of several ranks: all of them report it, none waits for ever, and the
+ * same ranks can calibrate again. */
 #define _XOPEN_SOURCE 700
 #include "../identify/test_calibrate_log.h"
 
@@ -11,7 +11,7 @@ enum { RANKS = 3, LOGS = 3, PATIENCE = 60 };
 static const char one_link[] =
     "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n";
 
-/* a pendulum that swings by a recursion of its own, with torques that are off by what the generator says */
+/* a pendulum by its own recursion, with noise from the generator on the torques */
 static void write_pendulum(const char *path, rng *g, long rows) {
   FILE *file = fopen(path, "w");
   double s = 0, c = 1;
@@ -26,7 +26,7 @@ static void write_pendulum(const char *path, rng *g, long rows) {
 
 typedef enum outcome { FINE, RECOVERED, SECOND_FAILED, SECOND_WRONG } outcome;
 
-/* allocation `at` of one rank fails; then all calibrate once more. Of rank 0; the others end */
+/* allocation `at` of one rank fails; then all calibrate once more. Returns in rank 0; the others end */
 static outcome twice(const psdm_robot *robot, psdm_calibrate_options o, int rank, long at, double expected,
                      long *calls) {
   forked f;
@@ -48,7 +48,7 @@ static outcome twice(const psdm_robot *robot, psdm_calibrate_options o, int rank
                                                                    : FINE;
   psdm_calibration_free(c);
   if (!f.ranks.rank && first && !error.text[0])
-    fail_msg("allocation %ld of rank %d: a failure without a word", at, rank);
+    fail_msg("allocation %ld of rank %d: a failure without a message", at, rank);
   join_ranks(&f, NULL);
   return found;
 }

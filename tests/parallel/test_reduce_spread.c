@@ -1,4 +1,4 @@
-/* test_reduce_spread.c: reductions and searches for motions that ranks share have the same bits as one process's. */
+/* test_reduce_spread.c: reductions and searches for motions by several ranks give the same bits as by one process. */
 #include <math.h>
 #include <string.h>
 
@@ -90,7 +90,7 @@ static void reductions(void **state) {
   psdm_robot_free(robot);
 }
 
-/* more reducers than helpers keep, a helper that is rank 0, a helper with another robot */
+/* more reducers than helpers can hold, a helper that is rank 0, a helper with another robot */
 static void refusals(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("two_link"), *other = load_shipped("puma560");

@@ -1,7 +1,7 @@
-/* What the headers promise to threads: a robot, a model and a graph are constant and may be shared, each thread
- * brings its own work. Four threads ask the same questions of the same objects at once, parse and derive their own
- * beside them, and all get what one thread got. Under ThreadSanitizer (make tsan) this also shows that no two of
- * them touch the same word. */
+/* What the headers promise to threads: a robot, a model and a graph are constant and may be shared, each thread brings
+ * its own work. Four threads make the same calls on the same objects at once, parse and derive their own meanwhile, and
+ * all get the results of one thread. Under ThreadSanitizer (make tsan) this also shows that no two of them touch the
+ * same word. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ typedef struct thread {
 static const double q[N] = {0.3, -1.1, 0.7, 0.2, -0.4, 1.3}, qd[N] = {1, -0.5, 0.2, 0.9, -1.4, 0.6},
                     qdd[N] = {-2, 1, 0.5, 3, -1, 2};
 
-/* the same again from objects of the thread's own: nothing behind them may be shared by accident */
+/* the same again with the thread's own objects: they may share nothing by accident */
 static bool make_own(answers *a) {
   psdm_robot *own;
   psdm_model *model;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# How ranks begin and fail to, and what the doctor says of threads, MPI and a GPU: with plug-ins, drivers and programs that are made here, so that neither MPI nor a GPU is needed.
+# How ranks start or fail to start, and the doctor's report on threads, MPI and a GPU: with plug-ins, drivers and programs made here, so that neither MPI nor a GPU is needed.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -10,12 +10,12 @@ wrong() {
   exit 1
 }
 checks=0
-says() { # CODE SENTENCE WORDS...: exit code and what is said, once; the words may begin with NAME=VALUE
+says() { # CODE MESSAGE WORDS...: exit code and message, once; the words may begin with NAME=VALUE
   local code=0 expected=$1 sentence=$2
   shift 2
   env "$@" > out 2> err || code=$?
   [ "$code" = "$expected" ] || wrong "$*: exit $code in place of $expected: $(cat out err)"
-  [ "$(cat out err | grep -cF -- "$sentence")" = 1 ] || wrong "$*: '$sentence' is not said once: $(cat out err)"
+  [ "$(cat out err | grep -cF -- "$sentence")" = 1 ] || wrong "$*: '$sentence' is not printed once: $(cat out err)"
   checks=$((checks + 1))
 }
 silent() { # CODE WORDS...
@@ -63,7 +63,7 @@ says 0 "psdm " PSDM_PLUGINS=open PSDM_RANKS=on SLURM_STEP_NUM_TASKS=4 SLURM_PROC
 says 2 "4 processes were started that do not know of each other: psdm_mpi.so was built with MPICH Version: 9.8.7" PSDM_PLUGINS=single SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 "$PSDM" --version
 says 0 "psdm " PSDM_PLUGINS=none SLURM_STEP_NUM_TASKS=4 OMPI_COMM_WORLD_SIZE=1 "$PSDM" --version
 
-# a command that others cannot help with says so, not with --quiet
+# a command that ignores the other ranks says so, except with --quiet
 says 0 "psdm: note: one of 2 ranks did this" PSDM_PLUGINS=open "${started[@]}" "$PSDM" inspect "$SOURCE/robots/two_link.yaml"
 env PSDM_PLUGINS=open "${started[@]}" "$PSDM" inspect "$SOURCE/robots/two_link.yaml" --quiet 2> err > out
 [ ! -s err ] || wrong "--quiet: $(cat err)"
@@ -83,7 +83,7 @@ chmod +x programs/mpirun
 says 0 "(MPICH): the plug-in was built with Open MPI, ranks could not connect" PSDM_PLUGINS=open PATH="$work/programs:$PATH" "$PSDM" doctor
 says 0 "$work/programs/mpirun (MPICH)" PSDM_PLUGINS=single PATH="$work/programs:$PATH" "$PSDM" doctor
 
-# ---- a GPU: a driver that says what the test wants ----
+# ---- a GPU: a driver with the test's answers ----
 cat > driver.c <<'EOF'
 #include <stdlib.h>
 #include <string.h>

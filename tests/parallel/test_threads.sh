@@ -1,5 +1,5 @@
 #!/bin/bash
-# OMP_NUM_THREADS changes no byte, nor do threads of BLAS, which look at it too: calibrate (rows in memory, and rows that are read; by steps), payload, eval, excite, reduce.
+# OMP_NUM_THREADS changes no byte, nor do threads of BLAS, which read it too: calibrate (rows in memory, and rows that are read; by steps), payload, eval, excite, reduce.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -12,7 +12,7 @@ wrong() {
 "$PSDM" excite "$robot" --seconds 10 --starts 2 --evaluations 40 --periods 4 --out motion.csv > words 2>&1
 "$PSDM" simulate "$robot" --inverse --reference motion.csv --ignore-extra --log log.csv --log-rate 1000 > words 2>&1
 awk -F, -v OFS=, 'NR == 1 { print "q1,q2,qd1,qd2,qdd1,qdd2"; next } NR < 9000 { print $2, $3, $3, $2, $4, $5 }' log.csv > states.csv
-# six joints, for which BLAS would take threads
+# six joints, for which BLAS would use threads
 cp "$SOURCE/tests/support/arm.yaml" .
 sed '/^links:/,$d; s/, friction: {[^}]*}//; s/drive_inertia: [0-9.]*/drive_inertia: unknown/' arm.yaml > known.yaml
 (cat arm.yaml; echo 'tool: {mass: 2, com: [0.02, -0.03, 0.06], inertia: {xx: 0.004, yy: 0.005, zz: 0.003}}') > carries.yaml
@@ -49,7 +49,7 @@ for first in *1; do
   done
 done
 [ "$checks" = 26 ] || wrong "$checks comparisons"
-# a state that cannot be read is named by its line, and as much of what came before it is written, whatever the number of threads
+# a state that cannot be read is reported with its line, and the same earlier states are written, whatever the number of threads
 (head -n 5000 states.csv; echo "1,2,x,4,5,6") > bad.csv
 for threads in 1 4; do
   code=0

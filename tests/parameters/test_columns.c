@@ -52,7 +52,7 @@ static void test_stop_remembers(void **unused) {
   }
 }
 
-/* several at once are what each is alone, and nothing is written behind them */
+/* several at once equal each alone, and nothing is written beyond them */
 static void test_side_by_side(void **unused) {
   (void)unused;
   rng g = rng_start("side_by_side");
@@ -72,7 +72,7 @@ static void test_side_by_side(void **unused) {
     }
     assert_true(value[COUNT] == 77 && all.z[COUNT] == 0 && all.last == x && all.any);
   }
-  /* no columns remember as well where the drive was */
+  /* zero columns also remember where the drive was */
   psdmp_parameters_columns_at(columns, 0, 9, 0, 0, &all, NULL);
   assert_true(all.last == 9);
 }
@@ -132,14 +132,14 @@ static void test_dictionary(void **unused) {
       assert_int_equal(c.of[PSDM_COLUMN_SINE], slides ? 0 : 2);
       assert_int_equal(c.of[PSDM_COLUMN_COSINE], slides ? 0 : 2);
       assert_int_equal(c.of[PSDM_COLUMN_LINEAR], slides ? springs : 1);
-      /* no load known; and a joint that hardly turns shows no waves but those of its springs */
+      /* no load known; and a joint that hardly turns gets no waves but those of its springs */
       c = fill(springs, false, 2, slides, false, false, &d, &always);
       assert_true(c.loaded[1] == 0 && c.loaded[2] == 0 && c.of[PSDM_COLUMN_TANH] == 10);
       assert_int_equal(c.of[PSDM_COLUMN_SINE], springs && !slides);
     }
 }
 
-/* widths one by one: ten a decade apart by thirds, of the speed 2 and of a tenth of the span 3; curves, powers,
+/* widths one by one: ten, a decade apart by thirds, of the speed 2 and of a tenth of the span 3; curves, powers,
  * waves */
 static void test_widths(void **unused) {
   (void)unused;
@@ -168,7 +168,7 @@ static void test_widths(void **unused) {
 }
 
 /* no column twice, and every width a positive share of the speed or the span */
-static void test_dictionary_has_no_twins(void **unused) {
+static void test_dictionary_has_no_duplicates(void **unused) {
   (void)unused;
   psdmp_identify_dictionary d;
   int always;
@@ -186,7 +186,7 @@ static void test_dictionary_has_no_twins(void **unused) {
   }
 }
 
-/* all of a dictionary, in its order: what is always there first, then both elements width by width, loads, curves */
+/* a whole dictionary, in order: the fixed columns first, then both elements width by width, loads, curves */
 static void test_order(void **unused) {
   (void)unused;
   for (int bits = 0; bits < 64; bits++) {
@@ -229,7 +229,7 @@ static void test_order(void **unused) {
         fail_msg("case %d, column %d: kind %d width %.17g load %d", bits, k, (int)c->kind, c->width, c->load);
     }
   }
-  /* a drive that stands still has widths all the same */
+  /* a drive at rest has widths all the same */
   psdmp_identify_dictionary d;
   psdm_robot *robot = parse_robot("name: one\nconvention: dh\njoints:\n  - {name: a, a: 1}\n");
   psdm_calibrate_options options = {0};
@@ -241,7 +241,7 @@ static void test_order(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* each drive has its own speed, span and kind of joint; joints that are fixed are none */
+/* each drive has its own speed, span and kind of joint; fixed joints have no drive */
 static void test_several_drives(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot("convention: dh\njoints: [{type: fixed, a: 1}, {name: a, type: prismatic}, {name: b, "
@@ -279,6 +279,6 @@ int main(void) {
                                      cmocka_unit_test(test_dictionary),
                                      cmocka_unit_test(test_widths),
                                      cmocka_unit_test(test_order),
-                                     cmocka_unit_test(test_dictionary_has_no_twins)};
+                                     cmocka_unit_test(test_dictionary_has_no_duplicates)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

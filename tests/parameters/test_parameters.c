@@ -1,4 +1,4 @@
-/* parameter files: what is written is what is read, robots take it over, friction's nearest curve, predictions,
+/* parameter files: written and read back unchanged, applied to robots, the nearest friction curve, predictions,
  * refusals, memory. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "test_parameters_text.h"
 #include "psdm/predictor.h"
 
-/* ---- parameters of our own making ---- */
+/* ---- made-up parameters ---- */
 
 /* A psdm_parameters whose memory is the test's. */
 typedef struct made {
@@ -109,7 +109,7 @@ static void test_round_trip(void **state) {
   }
 }
 
-/* ---- robots take them over ---- */
+/* ---- applied to robots ---- */
 
 /* torques of the robot are Y theta, or Y pi: the plain twin */
 static void test_apply(void **state) {
@@ -150,7 +150,7 @@ static void test_apply(void **state) {
       }
       worst = fmax(worst, max_difference(tau, expected, n) / scale);
     }
-    /* the robot that was cloned keeps its numbers and its friction */
+    /* the cloned robot keeps its numbers and its friction */
     psdm_robot_parameters(robot, after);
     same_bits(before, after, S);
     assert_memory_equal(&friction, &psdm_robot_joint(robot, 0)->friction, sizeof friction);
@@ -165,7 +165,7 @@ static void test_apply(void **state) {
   assert_true(worst < 1e-11); /* some hundred products of sizes up to 2, along chains of six joints */
 }
 
-/* what a robot file assumes is not what a log has found */
+/* assumptions of a robot file do not apply to a log's parameters */
 static void test_assumptions(void **state) {
   (void)state;
   rng g = rng_start("assumptions");
@@ -258,7 +258,8 @@ static void test_friction(void **state) {
   made *m = make(&g, robot, true, false);
   psdm_friction f;
   double left_out;
-  /* what a robot file can say is said exactly; a stop is Coulomb friction once it slides, and position says nothing */
+  /* friction that a robot file can express is exact; a stop is Coulomb friction once it slides, and columns of the
+   * position are ignored */
   const psdm_column plain[] = {
       {.kind = PSDM_COLUMN_VISCOUS, .gain = 3},          {.kind = PSDM_COLUMN_SIGN, .gain = 2},
       {.kind = PSDM_COLUMN_OFFSET, .gain = -0.5},        {.kind = PSDM_COLUMN_STOP, .width = 0.01, .gain = 0.25},
@@ -288,7 +289,7 @@ static void test_friction(void **state) {
     if (!trial) best = sum, assert_true(fabs(most - left_out) < 1e-12);
     assert_true(sum >= best * (1 - 1e-12));
   }
-  /* neither part below zero, and a drive that never moved has none */
+  /* neither part below zero, and a drive that never moved has no friction */
   const psdm_column falling[] = {{.kind = PSDM_COLUMN_VISCOUS, .gain = -1}, {.kind = PSDM_COLUMN_SIGN, .gain = 3}};
   set_columns(m, 2, falling);
   psdm_parameters_friction(&m->p, 0, &f, NULL);
@@ -304,7 +305,7 @@ static void test_friction(void **state) {
   psdm_robot_free(robot);
 }
 
-/* ---- a calibration, its file, and what both predict ---- */
+/* ---- predictions of a calibration and of its file ---- */
 
 /* torques of the arm along sines, with friction of the drives, of which the second moves by q2 - q1 / 2 */
 static void write_log(const char *path, const psdm_robot *robot) {
@@ -346,7 +347,7 @@ static bool follow(void *user, const psdm_predicted_row *row) {
   assert_int_equal(psdm_predictor_step(w->predictor, row->q, row->qd, row->qdd, tau, friction), PSDM_OK);
   assert_int_equal(psdm_inverse(w->applied, w->work, row->q, row->qd, row->qdd, rigid), PSDM_OK);
   w->scale = fmax(w->scale, max_absolute(row->predicted, 2));
-  if (++w->rows < 300) return true; /* until then stops may remember rows that are not given out */
+  if (++w->rows < 300) return true; /* until then stops may remember rows that are not reported */
   w->worst = fmax(w->worst, fmax(max_difference(tau, row->predicted, 2), max_difference(friction, row->friction, 2)));
   for (int i = 0; i < 2; i++)
     w->worst_rigid = fmax(w->worst_rigid, fabs(row->predicted[i] - row->friction[i] - rigid[i]));
@@ -484,7 +485,7 @@ static void test_refusals(void **state) {
       "p.yaml:2:39: the parameters were found for robot 'two_link', whose kinematics (01c62e82b4641d6f) are not those "
       "of 'kuka_kr6' (ddc3c32d72f81ff6); without the key 'kinematics' they are accepted anyway");
   free(text);
-  /* a file that does not say */
+  /* a file without it */
   text = changed(robot, ", kinematics: \"01c62e82b4641d6f\"", "");
   p = parsed(text, robot);
   assert_true(p->kinematics == 0);

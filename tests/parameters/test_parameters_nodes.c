@@ -1,5 +1,5 @@
-/* test_parameters_nodes.c: parameter files with each node in turn missing, of another kind or absurd: refused with a
- * line and a clean sentence, or parameters that can be written and used. */
+/* test_parameters_nodes.c: parameter files with each node in turn missing, of the wrong type or absurd: refused with a
+ * line and a clean message, or parameters that can be written and used. */
 #include "../identify/test_calibrate_log.h"
 #include "../payload/test_payload_file.h"
 

@@ -1,5 +1,5 @@
-/* A parameter file with one thing wrong: refused with the line, what was found and what was expected; a table of
- * edits of two files that are good. */
+/* A parameter file with one mistake: refused with the line, what was found and what was expected; a table of edits of
+ * two good files. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -201,7 +201,7 @@ static void test_steps_refusals(void **unused) {
   check_table(steps, steps_edits, sizeof steps_edits / sizeof *steps_edits);
 }
 
-/* the file of another robot is told apart by its kinematics, and both names are said */
+/* the file of another robot is recognised by its kinematics, and both names are reported */
 static void test_another_robot(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot(arm);

@@ -1,11 +1,11 @@
-/* parameter files of steps: what is written is what is read, the tool, robots take them over, bristles along rows,
+/* parameter files of steps: written and read back unchanged, the tool, applied to robots, bristles along rows,
  * refusals, memory. */
 #define _XOPEN_SOURCE 700
 #include "psdm/friction.h"
 #include "psdm/predictor.h"
 #include "test_parameters_text.h"
 
-/* ---- an arm calibrated in steps, of our own making ---- */
+/* ---- a made-up arm calibrated in steps ---- */
 
 /* A psdm_steps whose memory is the test's. */
 typedef struct made_steps {
@@ -91,7 +91,7 @@ static psdm_parameters *from_steps(const psdm_steps *steps) {
   return p;
 }
 
-/* the same of what only steps find */
+/* the same for results of steps alone */
 static void same_steps(const psdm_parameters *a, const psdm_parameters *b) {
   int wide = a->n + a->base + PSDM_FRICTION_NUMBERS * a->n;
   assert_true(a->steps == b->steps && a->currents == b->currents);
@@ -116,8 +116,8 @@ static void same_steps(const psdm_parameters *a, const psdm_parameters *b) {
   same_bits(a->covariance, b->covariance, wide * wide);
 }
 
-/* every set of finished steps, with and without a tool: what is copied is what was found, and what is read is what
- * was written */
+/* every set of finished steps, with and without a tool: a copy equals the original, and a file is read back
+ * unchanged */
 static void test_steps_round_trip(void **state) {
   (void)state;
   rng g = rng_start("steps, round trip");
@@ -157,7 +157,7 @@ static void test_steps_round_trip(void **state) {
   }
 }
 
-/* the error of all joints from each one's own: errors and torques of our making */
+/* the error of all joints from each one's own: made-up errors and torques */
 static void test_steps_errors(void **state) {
   (void)state;
   rng g = rng_start("steps, errors");
@@ -181,7 +181,7 @@ static void test_steps_errors(void **state) {
   psdm_robot_free(robot);
 }
 
-/* ---- robots take them over ---- */
+/* ---- applied to robots ---- */
 
 /* K pi: base parameters of standard ones, by the formulas */
 static void base_from_standard(const psdm_model *model, const double *pi, double *theta) {
@@ -195,7 +195,7 @@ static void base_from_standard(const psdm_model *model, const double *pi, double
   }
 }
 
-/* steps know the arm alone; a robot that takes their file over carries the tool: twin, the arm's and the tool's
+/* steps describe the arm alone; a robot to which their file is applied carries the tool: twin, the arm's and the tool's
  * standard parameters added link by link */
 static void test_steps_tool(void **state) {
   (void)state;
@@ -247,7 +247,7 @@ static void test_steps_tool(void **state) {
   assert_true(worst < 1e-12); /* a few dozen products of sizes up to 10 */
 }
 
-/* friction and torque constants of the joints; what was not found stays; missing steps are named */
+/* friction and torque constants of the joints; unidentified numbers stay; missing steps are named */
 static void test_steps_apply(void **state) {
   (void)state;
   rng g = rng_start("steps, apply");
@@ -282,7 +282,7 @@ static void test_steps_apply(void **state) {
     if (k == 0) {
       assert_true(first->torque_constant == -36.1 && second->torque_constant == 8 && second->friction.coulomb == 4);
       same_bits(&first->friction.coulomb, &m->friction[0].coulomb, 8);
-      /* and as it is, not as the nearest curve */
+      /* and exactly, not as the nearest curve */
       psdm_friction f;
       double left_out = 1;
       psdm_parameters_friction(p, 0, &f, &left_out);
@@ -292,7 +292,7 @@ static void test_steps_apply(void **state) {
       assert_true(first->torque_constant == 7 || cases[k].done == 15);
     }
     psdm_parameters_free(p);
-    /* factors of torques are no torque constants; a parameter that all steps leave dark is named */
+    /* torque factors are not torque constants; a parameter that no step identifies is named */
     m->s.currents = false;
     m->theta[0].value = NAN;
     if (k == 0) {
@@ -387,7 +387,7 @@ static void test_steps_predictor(void **state) {
   assert_true(worst < 4e-6 && worst_rigid < 1e-12);
 }
 
-/* rows whose rate nobody knows: as at a steady speed */
+/* rows with unknown rates: as at a steady speed */
 static void test_steps_no_rate(void **state) {
   (void)state;
   rng g = rng_start("steps, no rate");
@@ -406,7 +406,7 @@ static void test_steps_no_rate(void **state) {
     assert_int_equal(psdm_predictor_step(predictor, q, qd, qdd, tau, friction), PSDM_OK);
     for (int i = 0; i < 2; i++) {
       double steady = psdm_friction_steady(&m->friction[i], PSDM_FRICTION_LUGRE, qd[i]);
-      /* sigma0 z - g stands still: what is left of sigma1 z' is rounding */
+      /* sigma0 z - g is constant: the remainder of sigma1 z' is rounding */
       assert_true(fabs(friction[i] - steady) < 1e-12 * (fabs(steady) + m->friction[i].sigma1));
     }
   }

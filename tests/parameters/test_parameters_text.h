@@ -14,7 +14,7 @@
 
 enum { MOST = 8, MOST_STANDARD = 11 * MOST, MOST_COLUMNS = 7, TEXT = 1 << 20 };
 
-/* ---- numbers of our own making ---- */
+/* ---- made-up numbers ---- */
 
 /* numbers of every size, so that each digit counts */
 static inline double any_number(rng *g) { return rng_uniform(g, -1, 1) * pow(10, rng_int(g, -12, 12)); }
@@ -130,7 +130,7 @@ static inline void same(const psdm_parameters *a, const psdm_parameters *b) {
 
 /* ---- broken files ---- */
 
-/* whatever stands in a file, it is refused with a sentence or can be used */
+/* any file is refused with a message or can be used */
 static inline void broken_file(rng *g, const psdm_robot *robot, const char *text) {
   size_t length = strlen(text);
   char *broken = malloc(length + 1);
@@ -163,7 +163,7 @@ static inline void broken_file(rng *g, const psdm_robot *robot, const char *text
     psdm_parameters_free(p);
     taken++;
   }
-  printf("broken: %ld refused, %ld taken\n", refused, taken);
+  printf("broken: %ld refused, %ld accepted\n", refused, taken);
   assert_true(refused > 20 && taken > 20);
   free(broken);
 }

@@ -1,6 +1,6 @@
 # Loads of 0.5 to 3 kg on the KR6 of tests/support (physically possible bodies, 17-bit encoders at the motors, gear 100, noise of 0.5 % of each drive's effort, 1 kHz,
 # Coulomb friction that sticks), calibrated empty from one log: mass within 1 %, centre of mass within 2 mm. With the calibration alone, and with a log of the same motion
-# without the load, where the truth lies within three standard deviations in 90 % of all cases at least; and what that log does against a cable at the wrist that no model knows.
+# without the load, where the truth lies within three standard deviations in 90 % of all cases at least; and the effect of that log on an unmodelled cable at the wrist.
 # SEEDS=N for another number of noise seeds.
 set -u
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}"
@@ -32,7 +32,7 @@ def tool(*words):
 
 
 def simulate(name, mass, seconds, motion):
-    """the log without noise of the robot that carries a mass, along motion number so much"""
+    """the log without noise of the robot that carries a mass, along the motion of this number"""
     robot = open("kr6.yaml").read()
     if mass:
         i = [mass * g for g in GYRATION]
@@ -77,10 +77,10 @@ def study(title, seeds, cable, recipe, names, must, covers=(), halves=False):
             inside, cases = inside + sum(s <= 3 for s in sds), cases + len(sds)
             print("%-18s %6g %12.3f %12.3f %6d/%-3d %8.2f%% %8.2f%%" % (way, mass, 100 * m, 1e3 * c, sum(s <= 3 for s in sds), len(sds), 100 * max(x[5] for x in rows), 100 * max(x[6] for x in rows)))
             if way in must and not (m <= 0.01 and c <= 0.002):
-                print(f"WRONG: {way}, {mass} kg: 1 % and 2 mm were asked for")
+                print(f"WRONG: {way}, {mass} kg: 1 % and 2 mm were required")
                 wrong = True
             if halves and mass in alone and c > 0.5 * alone[mass]:
-                print(f"WRONG: {mass} kg: an empty log should take half of the error away")
+                print(f"WRONG: {mass} kg: an empty log should halve the error")
                 wrong = True
             alone[mass] = c
         if way in covers and inside < 0.9 * cases:

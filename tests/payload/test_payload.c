@@ -28,9 +28,9 @@ static void inverse(const psdm_robot *robot, const double *q, const double *qd, 
 
 /* ---- a load as numbers ---- */
 
-static void loads_go_and_come_back(void **state) {
+static void loads_are_converted_back(void **state) {
   (void)state;
-  rng g = rng_start("loads_go_and_come_back");
+  rng g = rng_start("loads_are_converted_back");
   for (int round = 0; round < 200; round++) {
     psdm_load load = random_load(&g), back;
     double pi[10], off[3];
@@ -47,10 +47,10 @@ static void loads_go_and_come_back(void **state) {
   assert_true(none.mass == -1 && isnan(none.com[2]));
 }
 
-/* spreads by derivatives beside those by small differences */
-static void doubt_of_body_parameters(void **state) {
+/* standard deviations by derivatives against small differences */
+static void uncertainty_of_body_parameters(void **state) {
   (void)state;
-  rng g = rng_start("doubt_of_body_parameters");
+  rng g = rng_start("uncertainty_of_body_parameters");
   double worst = 0;
   for (int round = 0; round < 50; round++) {
     psdm_load load = random_load(&g), moved[2];
@@ -83,7 +83,7 @@ static void doubt_of_body_parameters(void **state) {
   assert_true(worst < 1e-6); /* differences: h^2 = 1e-10 over m^2, down to 0.04; rounding 1e-16 / 1e-5 */
 }
 
-/* ---- the rule on robots of any kind, beside a twin that has the two bodies made one ---- */
+/* ---- the rule on robots of any kind, against a twin with the two bodies merged ---- */
 
 /* mass, centre and inertia about it of two bodies, by Steiner's rule */
 static void unite(twin_row *row, const psdm_load *load) {
@@ -224,7 +224,7 @@ static double base_of(const psdm_model *model, const double *theta, const char *
   return NAN;
 }
 
-/* psdm's six beside the slides': dh has ZZ_k - a^2 (m's), modified-dh the inertias about the joints themselves */
+/* psdm's six and the slides': dh has ZZ_k - a^2 (m's), modified-dh the inertias about the joints themselves */
 static double arm_apart(const arm *r, bool modified, const psdm_model *model, const double *theta, const double c[6]) {
   double J2 = 2 * c[0] - (modified ? 0 : 2 * r->a[1] * c[1]), J1 = 2 * c[3] - (modified ? 0 : 2 * r->a[0] * c[4]);
   const double by_hand[6] = {J1, c[4], c[5], J2, c[1], c[2]};
@@ -318,7 +318,7 @@ static void links_by_name(void **state) {
   psdm_robot_free(unknown);
 }
 
-static void maps_that_do_not_hold(void **state) {
+static void invalid_maps_are_refused(void **state) {
   (void)state;
   psdm_error error = {0};
   psdm_model *model;
@@ -331,7 +331,7 @@ static void maps_that_do_not_hold(void **state) {
   assert_int_equal(psdm_payload_map(other, model, psdm_robot_default_link(other, NULL), L, &error), PSDM_E_ROBOT);
   assert_non_null(strstr(error.text, "the model has 2 joints"));
   psdm_model_free(model);
-  const char *const lies[] = {"ry2 = 0"}; /* a load beside the axis is not of that kind */
+  const char *const lies[] = {"ry2 = 0"}; /* a load off the axis does not fit */
   const psdm_derive_options assumed = {.assume_count = 1, .assume = lies};
   psdm_robot *planar = parse_robot(
       "name: p\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: A, a: 0.5}\n  - {name: B, a: 0.4}\n");
@@ -348,8 +348,8 @@ static void maps_that_do_not_hold(void **state) {
 
 /* ---- the parameter file of the loaded robot ---- */
 
-/* torques of the loaded file = those of the empty one, friction aside, and of a robot that is the load alone;
- * friction feels the load */
+/* torques of the loaded file = those of the empty one, friction aside, and of a robot with the load alone; friction
+ * depends on the load */
 static void loaded_parameters(void **state) {
   (void)state;
   static char text[TEXT], file[TEXT];
@@ -386,7 +386,7 @@ static void loaded_parameters(void **state) {
     psdm_robot_set_parameters(alone, none);
     assert_int_equal(psdm_payload_attach(alone, psdm_robot_default_link(alone, NULL), load, &error), PSDM_OK);
 
-    /* written and read again it is the same, to the last bit */
+    /* written and read back it is the same, to the last bit */
     char path[] = "/tmp/psdm_payload_XXXXXX";
     int handle = mkstemp(path);
     psdm_output *out = NULL;
@@ -398,7 +398,7 @@ static void loaded_parameters(void **state) {
     for (int j = 0; j < loaded->base; j++)
       assert_true(again->theta[j].value == loaded->theta[j].value && again->theta[j].sd == loaded->theta[j].sd &&
                   again->theta_load[j] == loaded->theta_load[j] && loaded->theta[j].sd >= empty->theta[j].sd);
-    for (int j = 0; j < loaded->base; j++) { /* doubt through L */
+    for (int j = 0; j < loaded->base; j++) { /* uncertainty through L */
       double own = empty->covariance[(long)j * (empty->base + 3 * n + 1)],
              grown = loaded->covariance[(long)j * (empty->base + 3 * n + 1)];
       assert_true(grown >= own && fabs(loaded->theta[j].sd * loaded->theta[j].sd -
@@ -497,11 +497,14 @@ static void memory_runs_out(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loads_go_and_come_back), cmocka_unit_test(doubt_of_body_parameters),
-      cmocka_unit_test(rule_on_random_robots),  cmocka_unit_test(golden_arm),
-      cmocka_unit_test(links_by_name),          cmocka_unit_test(maps_that_do_not_hold),
-      cmocka_unit_test(loaded_parameters),      cmocka_unit_test(wrong_parameters),
-      cmocka_unit_test(memory_runs_out)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(loads_are_converted_back),
+                                     cmocka_unit_test(uncertainty_of_body_parameters),
+                                     cmocka_unit_test(rule_on_random_robots),
+                                     cmocka_unit_test(golden_arm),
+                                     cmocka_unit_test(links_by_name),
+                                     cmocka_unit_test(invalid_maps_are_refused),
+                                     cmocka_unit_test(loaded_parameters),
+                                     cmocka_unit_test(wrong_parameters),
+                                     cmocka_unit_test(memory_runs_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_payload_file.h: parameter files of our own making, and loads. Part of one program at a time. */
+/* test_payload_file.h: made-up parameter files, and loads. Part of one program at a time. */
 #ifndef TEST_PAYLOAD_FILE_H
 #define TEST_PAYLOAD_FILE_H
 
@@ -22,7 +22,7 @@ static inline psdm_load random_load(rng *g) {
   return load;
 }
 
-/* What a file says. Every drive has v, one Coulomb column and 1. */
+/* The content of a file. Every drive has v, one Coulomb column and 1. */
 typedef struct parameter_file {
   const psdm_robot *robot;
   const double *pi;  /* (standard) that theta is of */
@@ -93,7 +93,8 @@ static inline char *parameter_text(const parameter_file *w, char *text, size_t s
   return text;
 }
 
-/* The same of an arm that was calibrated in steps: LuGre friction, constants of currents; small doubt of everything. */
+/* The same of an arm that was calibrated in steps: LuGre friction, constants of currents; small uncertainties of
+ * everything. */
 static inline char *steps_text(const psdm_robot *robot, const double *pi, bool currents, char *text, size_t size) {
   psdm_model *model;
   psdm_error error;

@@ -1,5 +1,5 @@
-/* test_payload_identify.c: the load from logs: exact where nothing is in the way, its doubt where noise is, what a
- * motion does not show, drift, model error, memory. */
+/* test_payload_identify.c: the load from logs: exact without disturbances, its uncertainty under noise, parameters that
+ * a motion does not show, drift, model error, memory. */
 #include "../identify/test_calibrate_log.h"
 #include "test_payload_file.h"
 #include "psdm/predictor.h"
@@ -39,8 +39,8 @@ static void loaded_pi(const psdm_robot *robot, const psdm_load *load, double *pi
   psdm_robot_free(clone);
 }
 
-/* torques of joints as a log of steps has them: currents of drives, or joints' torques that are too small or large
- * by a factor of each drive */
+/* joint torques in the units of a log of steps: currents of drives, or joints' torques that are too small or large by a
+ * factor of each drive */
 static void to_log(const psdm_parameters *p, const psdm_robot *robot, double *tau) {
   int n = psdm_robot_n(robot);
   double motor[MOST];
@@ -53,7 +53,7 @@ static void to_log(const psdm_parameters *p, const psdm_robot *robot, double *ta
   }
 }
 
-/* A log of what parameters predict along sums of sines, noise of a share of each joint's largest torque on top. */
+/* A log of the parameters' predictions along sums of sines, plus noise as a share of each joint's largest torque. */
 static void write_predicted(const char *path, const psdm_parameters *p, const psdm_robot *robot, const tones *m,
                             long rows, double noise, rng *g) {
   int n = psdm_robot_n(robot);
@@ -99,9 +99,9 @@ static double apart(const psdm_payload_answer *a, const psdm_load *load) {
   return max_difference(a->pi, pi, 10) / load->mass;
 }
 
-/* ---- nothing in the way ---- */
+/* ---- no disturbances ---- */
 
-/* drives with and without a transmission, friction with memory, by load, friction that has drifted */
+/* drives with and without a transmission, friction with memory or load, friction that has drifted */
 static void exact_without_noise(void **state) {
   (void)state;
   static char text[TEXT];
@@ -143,7 +143,7 @@ static void exact_without_noise(void **state) {
     write_predicted(log_path(with), loaded, robot, &m, 500, 0, &g);
     write_predicted(log_path(without), p, robot, &other, 450, 0, &g);
     const char *path[] = {with, without};
-    /* the load is known to within the calibration's doubt only, and a pull would be felt */
+    /* the load is known only within the calibration's uncertainty, and a pull would show */
     bool doubted = kinds[k].covariance && !kinds[k].empty;
     for (int plain = doubted; plain < 2; plain++) {
       psdm_payload_answer *a = identify(
@@ -153,8 +153,8 @@ static void exact_without_noise(void **state) {
       double off = apart(a, &load);
       print_message("%-16s %s: %.2g kg, m, m^2 per kg; torques %.3g -> %.3g\n", kinds[k].what,
                     plain ? "plain     " : "consistent", off, a->global_before, a->global_after);
-      /* sigma is held at 1e-9 of the torque, so that pull and passes leave nothing; doubted: nine of sixteen digits
-       * are the prior's */
+      /* sigma is held at 1e-9 of the torque, so that pull and passes have no effect; with uncertainty: nine of sixteen
+       * digits are the prior's */
       assert_true(off < (doubted ? 1e-6 : 1e-10) && a->global_after < (doubted ? 1e-6 : 1e-10) &&
                   a->global_before > 0.02);
       assert_true(a->rows > 450 && a->n == psdm_robot_n(robot) && !a->stopped && a->mass_sd >= 0 &&
@@ -206,7 +206,7 @@ static void exact_after_steps(void **state) {
   }
 }
 
-/* what has drifted since the calibration, offset, viscous and Coulomb, is told apart from the load */
+/* drift since the calibration, of offset, viscous and Coulomb friction, is told apart from the load */
 static void drift_is_told_apart(void **state) {
   (void)state;
   static char text[TEXT];
@@ -316,18 +316,19 @@ static void coverage(void **state) {
     print_message("%s: %d of %d within 3 sd, farthest %.2f, rms %.2f\n",
                   way ? "with an empty log" : "calibration alone", inside[way], cases, farthest[way],
                   sqrt(square[way] / cases));
-    /* 0.993 of Student's t with 19 degrees of freedom; the ten of a seed hang together */
+    /* 0.993 of Student's t with 19 degrees of freedom; the ten of a seed are correlated */
     assert_true(inside[way] >= 0.9 * cases);
-    assert_true(square[way] > 0.25 * cases); /* and the doubt is not idle: truth lies half of it away at least */
+    /* and the uncertainty is not exaggerated: the truth is at least half of it away */
+    assert_true(square[way] > 0.25 * cases);
   }
   psdm_robot_free(robot);
 }
 
-/* a spring that no model knows: with a log of the same motion without the load it falls out */
-static void model_error_falls_out(void **state) {
+/* an unmodelled spring: it cancels with a log of the same motion without the load */
+static void model_error_cancels(void **state) {
   (void)state;
   static char text[TEXT];
-  rng g = rng_start("model_error_falls_out");
+  rng g = rng_start("model_error_cancels");
   psdm_robot *robot = parse_robot(arm_text);
   psdm_load load = random_load(&g);
   double pi[STANDARD], carried[STANDARD], off[2];
@@ -382,7 +383,7 @@ static void model_error_falls_out(void **state) {
   psdm_robot_free(robot);
 }
 
-/* ---- what a motion does not show ---- */
+/* ---- parameters that a motion does not show ---- */
 
 static void planar_arm(void **state) {
   (void)state;
@@ -556,9 +557,9 @@ static void memory_runs_out(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(exact_without_noise),   cmocka_unit_test(exact_after_steps),
-                                     cmocka_unit_test(drift_is_told_apart),   cmocka_unit_test(coverage),
-                                     cmocka_unit_test(model_error_falls_out), cmocka_unit_test(planar_arm),
-                                     cmocka_unit_test(rows_and_stops),        cmocka_unit_test(memory_runs_out)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(exact_without_noise), cmocka_unit_test(exact_after_steps),
+                                     cmocka_unit_test(drift_is_told_apart), cmocka_unit_test(coverage),
+                                     cmocka_unit_test(model_error_cancels), cmocka_unit_test(planar_arm),
+                                     cmocka_unit_test(rows_and_stops),      cmocka_unit_test(memory_runs_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

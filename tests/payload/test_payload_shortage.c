@@ -1,5 +1,5 @@
-/* test_payload_shortage.c: memory runs out wherever parameters are read and used, a load is identified, a motion is
- * excited. */
+/* test_payload_shortage.c: memory runs out at every place that reads and uses parameters, identifies a load or plans a
+ * motion. */
 #include "../identify/test_calibrate_log.h"
 #include "test_payload_file.h"
 
@@ -71,7 +71,7 @@ static void loads(void **state) {
   psdm_robot_free(robot);
 }
 
-/* ---- motions to excite ---- */
+/* ---- exciting motions ---- */
 
 static const char one_link[] = "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, a: 0.4, "
                                "limits: {lower: -3, upper: 3, velocity: 5, effort: 100}}\nlinks:\n"

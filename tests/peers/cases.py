@@ -30,18 +30,18 @@ worst = {}  # (peer, function): (difference, robot), for the table at the end
 @dataclass
 class Case:
     name: str
-    path: Path                     # what psdm reads
+    path: Path                     # psdm's file
     text: str                      # URDF that the peers read
     args: tuple = ()               # options of psdm
     gravity: tuple = (0, 0, -9.81)
     armature: dict = field(default_factory=dict)   # {joint: drive inertia}
     couplings: dict = field(default_factory=dict)  # {joint: ({independent joint: factor}, offset)}
     moving: list = None            # tree joints, in psdm's order
-    passive: tuple = ()            # those that closed loops move; test_loops closes them
+    passive: tuple = ()            # those moved by closed loops; test_loops closes them
     tip: str = None                # of a chain
-    known: bool = True             # all inertias are
+    known: bool = True             # all inertias are known
     bodies: bool = True            # every link is a body: none has first moments without a mass
-    singular: bool = False         # the mass matrix is
+    singular: bool = False         # the mass matrix is singular
 
     def __post_init__(self):
         self.urdf = Urdf(self.text)
@@ -64,7 +64,7 @@ class Case:
 
     @cached_property
     def links(self):
-        """The link behind each moving joint, as psdm names it."""
+        """The link after each moving joint, by psdm's name."""
         by_joint = {j["name"]: j["link"] for j in self.info["joints"]}
         return [by_joint[name] for name in self.moving]
 
@@ -78,13 +78,13 @@ class Case:
 
     @cached_property
     def looked_at(self):
-        """The last link and one in the middle, fixed or moving, of those that psdm knows by name."""
+        """The last link and one in the middle, fixed or moving, of those that have a name in psdm."""
         known = {j["link"] for j in self.info["joints"]}
         links = [j.child for j in (self.urdf.path(self.tip) if self.tip else self.urdf.joints) if j.child in known]
         return sorted({links[-1], links[zlib.crc32(self.name.encode()) % len(links)]})
 
     def chain(self):
-        """The part to one tip, the one with most moving joints whose masters are on the way; None when there is none."""
+        """The part to one tip, the one with most moving joints whose leaders are on the path; None when there is none."""
         best = None
         for link in self.urdf.links:
             path = self.urdf.path(link)
@@ -173,7 +173,7 @@ def difference(ours, theirs):
 
 
 def matrix_difference(case, function, k, ours, theirs):
-    """Of matrix k of a linearization, state by state; of one that maps to accelerations the torque that the difference amounts to, as for
+    """Of matrix k of a linearization, state by state; for one that maps to accelerations the torque of the difference, as for
     forward. Where velocities have no effect dtau/dqd is rounding alone, so what M times the motion's size would be counts as well."""
     n = case.n
     assert ours.shape == theirs.shape == (STATES, MATRICES[function] * n * n), f"{ours.shape} numbers, the peer has {theirs.shape}"
@@ -229,7 +229,7 @@ def from_urdf(path, args=("--no-snap",), **more):
 
 
 def shipped(path):
-    """A robot of robots/: psdm reads its YAML, the peers what psdm convert makes of it, with drive inertias and couplings beside."""
+    """A robot of robots/: psdm reads its YAML, the peers the file from psdm convert, plus drive inertias and couplings."""
     info = tool.inspect(path)
     done = tool.run("convert", path, "--to", "urdf", "--lossy")
     assert done.returncode == 0, done.stderr

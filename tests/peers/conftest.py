@@ -8,7 +8,7 @@ FUNCTIONS = ("inverse", "forward", "mass", "energy", "jacobian", "pose", "regres
 
 @pytest.fixture
 def need():
-    """need(peer) skips the test when the peer is not there."""
+    """need(peer) skips the test when the peer is missing."""
     found = judges.versions()
 
     def check(peer):

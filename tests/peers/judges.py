@@ -1,4 +1,4 @@
-"""The peers behind one face. Each knows the whole tree: vectors are in the order of `moving`, the names of its moving joints."""
+"""The peers behind one interface. Each has the whole tree: vectors are in the order of `moving`, the names of its moving joints."""
 
 import xml.etree.ElementTree as ET
 
@@ -39,7 +39,7 @@ class Pinocchio:
 
     @classmethod
     def of(cls, model, gravity, moving):
-        """A judge with a model of the caller's making."""
+        """A judge with the caller's model."""
         judge = cls.__new__(cls)
         judge.use(model, gravity, moving)
         return judge
@@ -112,8 +112,7 @@ class Pinocchio:
         return np.concatenate([placement.translation, placement.rotation.ravel()])
 
     def regressor(self, q, qd, qdd, links):
-        """Columns of the parameters of `links`, one per moving joint, in their own frames. A frame that stands apart from Pinocchio's
-        joint frame (x' = R x + p) turns the parameters by a constant matrix."""
+        """Columns of the parameters of `links`, one per moving joint, in their own frames. A frame different from Pinocchio's joint frame (x' = R x + p) transforms the parameters by a constant matrix."""
         Y = pin.computeJointTorqueRegressor(self.model, self.data, self.configuration(q), self.spread(qd), self.spread(qdd))
         Y = Y.reshape(self.model.nv, -1)[self.v]
         blocks = []
@@ -125,7 +124,7 @@ class Pinocchio:
 
 
 def moved_parameters(R, p):
-    """(10 x 10): standard parameters about a frame to those about the frame in which it stands at R, p."""
+    """(10 x 10): standard parameters about a frame to those about the frame in which it is at R, p."""
     columns = []
     for k in range(10):
         m, h, I = float(k == 0), np.zeros(3), np.zeros((3, 3))
@@ -155,8 +154,8 @@ class MuJoCo:
             model.dof_armature[model.joint(name).dofadr[0]] = inertia
 
     def compile(self, text):
-        """MuJoCo's compiler refuses moving bodies that weigh nothing, inertias that are not positive definite and broken triangle
-        inequalities; then it gets stand-ins, and the file's numbers afterwards."""
+        """MuJoCo's compiler refuses massless moving bodies, inertias that are not positive definite and broken triangle
+        inequalities; then it gets placeholders first, and the file's numbers afterwards."""
         tree = without_shapes(text)
         settings = ET.SubElement(ET.SubElement(tree, "mujoco"), "compiler")
         settings.attrib.update(fusestatic="false", inertiafromgeom="false", balanceinertia="false", boundmass="0", boundinertia="0")
@@ -211,7 +210,7 @@ class MuJoCo:
         self.position(q, qd)
         mujoco.mj_energyPos(self.model, self.data)
         mujoco.mj_energyVel(self.model, self.data)
-        # links that are fixed to the ground have a potential too, a constant that psdm and Pinocchio leave out
+        # links that are fixed to the ground have a potential too, a constant that psdm and Pinocchio omit
         ground = self.model.body_weldid == 0
         constant = -self.model.body_mass[ground] @ self.data.xipos[ground] @ self.model.opt.gravity
         return np.array([self.data.energy[1], self.data.energy[0] - constant])

@@ -1,4 +1,4 @@
-"""Files that readers disagree about, and what each reader does with them. Each is the arm below with one thing changed.
+"""Files on which readers disagree, and how each one reads them. Each is the arm below with one thing changed.
 docs/peers.md is this table in words."""
 
 ARM = '''<?xml version="1.0"?>

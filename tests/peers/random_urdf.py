@@ -1,4 +1,4 @@
-"""Random URDFs: trees, fixed links with inertia, odd axes, turned inertial frames, mimics, links that weigh nothing, any order."""
+"""Random URDFs: trees, fixed links with inertia, odd axes, turned inertial frames, mimics, massless links, any order."""
 
 import math
 import random
@@ -63,7 +63,7 @@ def make(seed, index):
     parents = [k if rng.random() < 0.7 else rng.randint(0, k) for k in range(count)]  # link 0 is the root, link k+1 behind joint k
     children = [[j for j in range(count) if parents[j] == k] for k in range(count + 1)]
 
-    # a link may weigh nothing where something behind it does not; a fixed leaf may always; a moving leaf in one robot of twelve
+    # a link may be massless if a link after it is not; a fixed leaf always may; a moving leaf in one robot of twelve
     hollow = [rng.random() < 0.15 for _ in range(count + 1)]
     bare_tip = rng.random() < 1 / 12
     for k in reversed(range(1, count + 1)):
@@ -84,14 +84,14 @@ def make(seed, index):
     def leader(j):
         return leader(follows[j][0]) if j in follows else j
 
-    # singular: an independent joint moves nothing that weighs, not even through its followers
+    # singular: an independent joint moves no mass, not even through its followers
     pulled = {leader(j) for j in moving if not weightless(j + 1)}
     singular = any(leader(j) not in pulled for j in moving)
 
     links = [f'  <link name="link{k}">\n{"" if hollow[k] else _inertial(rng)}{_shapes(rng)}  </link>\n' for k in range(count + 1)]
     joints = []
     for j in range(count):
-        # behind a weightless link the axes are general, or two joints could do the same thing
+        # after a massless link the axes are general, or two joints could do the same
         general = hollow[parents[j]] or (j + 1 < count and hollow[j + 1])
         rpy, axis = (_vector(rng, 3), _vector(rng, 1)) if general else (_angles(rng), _axis(rng))
         text = f'  <joint name="joint{j + 1}" type="{types[j]}">\n    <origin xyz="{_list(_vector(rng, 0.4))}" rpy="{_list(rpy)}"/>\n'

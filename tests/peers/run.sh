@@ -7,7 +7,7 @@ here=$source/tests/peers
 venv=${PEERS_VENV:-$source/build/venv-peers}
 PSDM=${PSDM:-$source/build/psdm}
 export PSDM
-[ -x "$PSDM" ] || { echo "peers: $PSDM is not there; make build" >&2; exit 2; }
+[ -x "$PSDM" ] || { echo "peers: $PSDM is missing; run make build" >&2; exit 2; }
 
 # the environment is made once, and again when the list of versions changes
 if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
@@ -17,14 +17,14 @@ if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
   if $get -r "$here/requirements.txt"; then
     cp "$here/requirements.txt" "$venv/requirements.txt"
   else
-    # one by one: what can be had is used
+    # one by one: available ones are used
     for package in $(sed 's/#.*//' "$here/requirements.txt"); do
       $get "$package" || echo "peers: COULD NOT INSTALL $package" >&2
     done
   fi
 fi
 "$venv/bin/python" -c 'import numpy, pytest' || { echo "peers: SKIPPED, neither pip nor Debian gave numpy and pytest" >&2; exit 77; }
-# pytest runs in a scratch folder: MuJoCo leaves a log where it stands
+# pytest runs in a scratch folder: MuJoCo writes a log to the current one
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 case $PSDM in /*) ;; *) PSDM=$PWD/$PSDM ;; esac

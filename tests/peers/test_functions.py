@@ -17,7 +17,7 @@ def test_function(name, peer, function, need):
     if function in DYNAMICS and not case.known:
         pytest.skip(f"{name}: its inertias are unknown; pose, Jacobian and regressor are compared")
     if function in DYNAMICS and not case.bodies:
-        pytest.skip(f"{name}: first moments without a mass, which no peer can say; see test_parameters and test_lossy")
+        pytest.skip(f"{name}: first moments without a mass, which no peer supports; see test_parameters and test_lossy")
     if function in FORWARD and case.singular:
         name = "linearize-forward" if function == "inverse-mass" else function
         done = tool.run("eval", case.path, name, *tool.MASSLESS, *case.args, text=tool.csv_of(case.states | {"tau": case.states["qdd"]}, ("q", "qd", "tau")))
@@ -44,7 +44,7 @@ def test_parameters(name, need):
 
 @pytest.mark.parametrize("peer, function", [pair for pair in PAIRS if pair[0] != "kdl" and pair[1] not in FORWARD])
 def test_lossy(peer, function, need):
-    """The PUMA without what URDF cannot say: psdm and the peers read the same out of the converted file. Without its drives and the
+    """The PUMA without what URDF cannot express: psdm and the peers read the same from the converted file. Without its drives and the
     first moments of link 2 its mass matrix is not positive definite any more, so there is no forward."""
     need(peer)
     path = SCRATCH / "puma560_lossy.urdf"
@@ -53,7 +53,7 @@ def test_lossy(peer, function, need):
 
 
 def test_losses(need):
-    """Every thing that URDF cannot say is named, not only the first of each joint, and what is written can be read: a limit on one
+    """Everything that URDF cannot express is named, not only the first of each joint, and the written file can be read: a limit on one
     side would read as zero on the other."""
     path = SCRATCH / "losses.yaml"
     path.write_text("name: losses\nconvention: dh\njoints:\n"

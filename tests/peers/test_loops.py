@@ -112,7 +112,7 @@ def test_loop(name, need):
 
 
 def test_every_loop_is_tested():
-    """A robot with passive joints has no place in the other tests: it must be here."""
+    """The other tests skip robots with passive joints: they must be here."""
     assert CLOSED == [name for name, path in SHIPPED.items() if any(j.get("passive") for j in tool.inspect(path)["joints"])]
 
 

@@ -56,10 +56,10 @@ def test_reads(name, peer, need, kdl_parser):
     assert reads(peer, path_of(name)) == expected
 
 
-# ---- what is read differently ----
+# ---- differences in reading ----
 
 def test_mass_from_shapes(need):
-    """A link with a shape but no <inertial>: MuJoCo takes its mass from the shape, to psdm it is unknown."""
+    """A link with a shape but no <inertial>: MuJoCo computes its mass from the shape, in psdm it is unknown."""
     need("mujoco")
     path = path_of("no <inertial>, but a <collision>")
     assert judges.mujoco.MjModel.from_xml_path(str(path)).body("lower").mass[0] == 1000
@@ -68,7 +68,7 @@ def test_mass_from_shapes(need):
 
 
 def test_mimic_degrees_of_freedom(need):
-    """psdm couples; Pinocchio does when asked to; MuJoCo keeps the joint and adds a soft constraint."""
+    """psdm couples; Pinocchio does on request; MuJoCo keeps the joint and adds a soft constraint."""
     path = path_of("mimic")
     assert tool.inspect(path)["n"] == 2
     need("pinocchio")
@@ -80,7 +80,7 @@ def test_mimic_degrees_of_freedom(need):
 
 
 def test_negative_mass(need):
-    """psdm warns and computes with it; Pinocchio's sum of inertias does not survive it."""
+    """psdm warns and computes with it; Pinocchio's sum of inertias fails."""
     need("pinocchio")
     path = path_of("negative mass")
     assert "mass is negative" in tool.run("inspect", path).stderr
@@ -91,7 +91,7 @@ def test_negative_mass(need):
 
 
 def test_zero_axis(need):
-    """Pinocchio reads a joint without a direction as one that feels nothing."""
+    """Pinocchio reads a joint without a direction as one without any torque."""
     need("pinocchio")
     model = judges.pin.buildModelFromUrdf(str(path_of("zero axis")))
     assert judges.pin.crba(model, model.createData(), np.zeros(2))[1, 1] == 0

@@ -1,4 +1,4 @@
-"""A part of a robot, another gravity, snapped angles: psdm's options against peers that get the same by other means."""
+"""A part of a robot, another gravity, snapped angles: psdm's options against peers that get the same in other ways."""
 
 import xml.etree.ElementTree as ET
 import zlib
@@ -31,14 +31,13 @@ def locked(case, values):
 
 
 def rooted(case, link):
-    """The peers get a file of their own, cut out of the XML."""
+    """The peers get their own file, cut from the XML."""
     text = case.urdf.rooted_at(link)
     return replace(case, args=(*case.args, "--root", link), text=text, moving=None, couplings=Urdf(text).couplings())
 
 
 def some_locks(case):
-    """Some independent joints, not all. On a chain none that a joint beside it follows: that one would be held with it, and what is
-    held belongs to the chain."""
+    """Some independent joints, not all. On a chain none that a joint off it follows: it would be locked too, and a locked joint belongs to the chain."""
     rng = randomness(case)
     beside = {m for name, (factors, _) in case.urdf.couplings().items() if name not in case.moving for m in factors}
     free = [name for name in case.independent if name not in beside]
@@ -119,7 +118,7 @@ def test_root(name, peer, function, need):
     case = case_of(name)
     link = some_root(case)
     if link is None:
-        pytest.skip("no moving joint stands behind another, or what stands there follows one that does not")
+        pytest.skip("no moving joint comes after another, or those that do follow one that does not")
     check(replace(rooted(case, link), singular=case.singular), peer, function)
 
 
@@ -135,7 +134,7 @@ def test_root_tip_and_lock(peer, function, need):
 
 @pytest.mark.parametrize("peer, function", PAIRS)
 def test_snap(peer, function, need):
-    """With snapping psdm reads what the peers read where the angles are written in full; without, what they read in the file."""
+    """With snapping psdm reads what the peers read from a file with exact angles; without, what they read from this file."""
     need(peer)
     rounded = from_urdf(FILES["rounded_pi"])
     tree, step = ET.fromstring(rounded.text.encode()), np.pi / 12
@@ -151,7 +150,7 @@ def test_snap(peer, function, need):
 
 
 def direct_mimics(text):
-    """The URDF with every mimic pointing at the independent joint that it follows in the end: Pinocchio knows no chains of them."""
+    """The URDF with every mimic pointing at the independent joint that it follows in the end: Pinocchio has no chains of them."""
     urdf = Urdf(text)
     for name, (factors, offset) in urdf.couplings().items():
         (master, factor), = factors.items()

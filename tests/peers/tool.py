@@ -1,4 +1,4 @@
-"""psdm, called as anybody would call it."""
+"""psdm, called like by any user."""
 
 import json
 import os
@@ -13,7 +13,7 @@ INPUTS = {"inverse": ("q", "qd", "qdd"), "forward": ("q", "qd", "tau"), "mass": 
           "linearize-inverse": ("q", "qd", "qdd"), "linearize-forward": ("q", "qd", "tau")}
 
 
-MASSLESS = ("--missing-inertia", "zero")  # how the peers take a link without <inertial>
+MASSLESS = ("--missing-inertia", "zero")  # how the peers treat a link without <inertial>
 
 
 def run(*args, text=None):

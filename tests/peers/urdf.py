@@ -1,4 +1,4 @@
-"""A small URDF reader that shares nothing with psdm: what KDL is built from, and what says which joints move together."""
+"""A small URDF reader that shares nothing with psdm: it builds KDL's chains, and says which joints move together."""
 
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
@@ -75,7 +75,7 @@ class Urdf:
         return joints
 
     def below(self, link):
-        """The links that hang on a link, without itself."""
+        """The links after a link, without itself."""
         found = []
         for joint in self.joints:
             if joint.parent == link:
@@ -102,7 +102,7 @@ class Urdf:
         return ET.tostring(self.tree, encoding="unicode")
 
     def rooted_at(self, link):
-        """The text of what hangs on a link, with that link for a root."""
+        """The text of a subtree, with this link as its root."""
         keep = {link, *self.below(link)}
         robot = ET.Element("robot", self.tree.attrib)
         robot.extend(e for e in self.tree.findall("link") if e.get("name") in keep)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# IPOPT's sequential MUMPS brings MPI functions of its own along; in a program of two ranks they must not take the place of the real ones, nor the other way round.
+# IPOPT's sequential MUMPS contains MPI functions of its own; in a program of two ranks they must not take the place of the real ones, nor the other way round.
 set -eu
 command -v mpicc >/dev/null && command -v mpirun >/dev/null || exit 77
 [ -e "$BUILD/lib/psdm/psdm_ipopt.so" ] && [ -e "$BUILD/libpsdm.so" ] && [ -z "${SANITIZE:-}" ] || exit 77

@@ -1,4 +1,4 @@
-/* optimal.c: closed forms of the double integrator, a published two-link benchmark, and motions that must not be
+/* optimal.c: closed forms of the double integrator, a published two-link benchmark, and motions that must not do
  * better. */
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static double largest_share(const psdm_robot *robot, const psdm_motion *motion, 
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   *integral = 0;
   for (int k = 0; k <= PARTS; k++) {
-    psdm_motion_at(motion, begin + length * ((double)k / PARTS), 3, x); /* at its very end, not behind it */
+    psdm_motion_at(motion, begin + length * ((double)k / PARTS), 3, x); /* at its very end, not beyond it */
     assert_int_equal(psdm_inverse(robot, work, x, x + n, x + 2 * n, tau), PSDM_OK);
     for (int i = 0; i < n; i++) {
       worst = fmax(worst, fabs(tau[i]) / effort[i]);
@@ -106,7 +106,7 @@ static void double_integrator(void **state) {
   printf("double integrator, relative errors: time %.1e, with no node at the switch %.1e, with a speed limit %.1e; "
          "energy %.1e, its motion %.1e; blend %.1e\n",
          even, odd, cruise, energy, curve, blend);
-  /* two switches that are no nodes at first: grids are refined while the next one gains 1e-4 */
+  /* two switches that are not nodes at first: grids are refined while the next one gains 1e-4 */
   assert_true(cruise < 1e-4);
   assert_true(energy < 1e-9 && curve < 1e-7);
   assert_true(blend < 1e-6);
@@ -145,7 +145,7 @@ static void runge_kutta(double x[4], double u1, double u2, double time) {
   }
 }
 
-/* bang-bang: the elbow's torque switches at s[0] and s[2], the shoulder's at s[1]; what is missing at s[3] */
+/* bang-bang: the elbow's torque switches at s[0] and s[2], the shoulder's at s[1]; the remaining error at s[3] */
 static void shoot(const double s[4], double miss[4]) {
   double x[4] = {0, 0, 0.5, 0};
   runge_kutta(x, 1, 1, s[0]);
@@ -213,7 +213,7 @@ static void same_equations(const psdm_robot *robot) {
   psdm_work_free(work, NULL);
 }
 
-/* the torques of the answer, put into the simulator's forward dynamics, lead to the end */
+/* the torques of the answer, simulated with forward dynamics, lead to the goal */
 static double simulated_miss(const psdm_robot *robot, const psdm_optimal *p, const double *from, const double *to) {
   enum { STEPS = 20000 };
   double x[4] = {from[0], from[1], 0, 0}, k[4][4], y[4], tau[2], h = p->seconds / STEPS;
@@ -248,7 +248,7 @@ static void two_links(void **state) {
            nodes, p->seconds, p->seconds / exact - 1, share, miss, p->wall);
     assert_true(fabs(p->seconds / exact - 1) < (nodes < 20 ? 2e-3 : 1e-4));
     assert_true(nodes < 20 || p->seconds < published);
-    /* what is broken by less than 1e-3 is kept; the test's grid is another one */
+    /* a violation below 1e-3 is accepted; the test has another grid */
     assert_true(share < 1 + 1.1e-3 && p->worst_effort < 1 + 1e-3);
     assert_true(fabs(integral / p->energy - 1) < 1e-3);
     assert_true(miss < 1e-3);
@@ -257,7 +257,7 @@ static void two_links(void **state) {
   psdm_robot_free(robot);
 }
 
-/* ---- energy: nothing that keeps to the limits is below ---- */
+/* ---- energy: no motion within the limits has less ---- */
 
 static void below_polynomials(void **state) {
   (void)state;
@@ -277,7 +277,7 @@ static void below_polynomials(void **state) {
       from[i] = rng_uniform(&g, -1.5, 1.5), to[i] = rng_uniform(&g, -1.5, 1.5), effort[i] = 1e-3;
     for (int k = 0; k < 2; k++)
       assert_int_equal(psdm_motion_polynomial(n, 3 + 2 * k, from, to, 0, T, NULL, &motion[k], NULL), PSDM_OK);
-    /* limits that the cubic just keeps */
+    /* limits that the cubic just satisfies */
     for (int k = 0; k <= 2000; k++) {
       psdm_motion_at(motion[0], T * (k / 2000.), 3, x);
       assert_int_equal(psdm_inverse(robot, work, x, x + n, x + 2 * n, tau), PSDM_OK);
@@ -291,7 +291,7 @@ static void below_polynomials(void **state) {
     seconds = fmax(seconds, p->wall);
     for (int k = 0; k < 2; k++) {
       double own = largest_share(robot, motion[k], effort, weight, &integral[1]);
-      if (own > 1) continue; /* the quintic may break them */
+      if (own > 1) continue; /* the quintic may exceed them */
       feasible++;
       assert_true(p->objective < integral[1] * (1 + 1e-8)); /* where M and g are constant the cubic itself is best */
       best = fmin(best, p->objective / integral[1]);
@@ -303,7 +303,7 @@ static void below_polynomials(void **state) {
     psdm_work_free(work, NULL);
     psdm_robot_free(robot);
   }
-  printf("energy: %.3f to %.3f of %d cubics and quintics that keep to the limits; torques up to %.6f of theirs, "
+  printf("energy: %.3f to %.3f of %d cubics and quintics within the limits; torques up to %.6f of theirs, "
          "integral %.1e apart, at most %.2f s\n",
          best, least, feasible, share, other, seconds);
   assert_true(feasible >= 12);

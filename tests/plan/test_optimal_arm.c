@@ -139,7 +139,7 @@ static void elastic_cart(void **state) {
     psdm_optimal_free(p);
     psdm_robot_free(robot);
   }
-  /* springs swing by at most one radian in a piece, so that pieces of degree seven are near */
+  /* springs swing by at most one radian in a piece, so that pieces of degree seven are close */
   printf("elastic cart: least energy %.1e from the Gramian's\n", worst);
   assert_true(worst < 1e-5);
 }
@@ -237,8 +237,8 @@ static void loops(void **state) {
 
 /* ---- friction ---- */
 
-/* a cart with viscous and dry friction: against F the quickest motion is bang-bang, m v' = F - b v - c, then m v' =
- * -F - b v - c. Its switch is where the way is done */
+/* a cart with viscous and dry friction: against F the quickest motion is bang-bang, m v' = F - b v - c, then m v' = -F
+ * - b v - c. It switches where the distance is covered */
 static double cart_time(double m, double F, double b, double c, double d) {
   double low = 0, high = 100;
   for (int k = 0; k < 200; k++) {
@@ -262,7 +262,7 @@ static void cart_with_friction(void **state) {
       robot, &(psdm_optimal_options){.from = from, .to = to, .effort = effort, .friction = PSDM_FRICTION_COULOMB});
   double exact = cart_time(2, 6, 0.7, 1, 1.5);
   printf("cart with friction: %.6f s, %.6f s with sharp friction\n", p->seconds, exact);
-  /* smoothing spares less than 1 % of the dry friction's impulse */
+  /* smoothing loses less than 1 % of the dry friction's impulse */
   assert_true(fabs(p->seconds / exact - 1) < 1e-2);
   psdm_optimal_free(p);
   psdm_robot_free(robot);

@@ -392,7 +392,7 @@ static void refusals(void **state) {
   refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .guess = wide}, PSDM_E_ARGUMENT, "guess of 2 joints");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .guess = still}, PSDM_E_ARGUMENT, "no duration");
   refuses(unknown, (psdm_optimal_options){.from = zero, .to = three, .effort = three}, PSDM_E_MISSING, "inertia");
-  /* a solver that is not there */
+  /* a missing solver */
   assert_int_equal(setenv("PSDM_PLUGINS", "/nowhere", 1), 0);
   refuses(cart, (psdm_optimal_options){.from = zero, .to = three}, PSDM_E_MISSING, "coinor-libipopt-dev");
   assert_int_equal(unsetenv("PSDM_PLUGINS"), 0);
@@ -403,9 +403,9 @@ static void refusals(void **state) {
   psdm_robot_free(arm);
 }
 
-/* ---- memory, and being stopped ---- */
+/* ---- memory and stops ---- */
 
-/* every allocation fails once; what fails leaves nothing behind */
+/* every allocation fails once; a failure leaks nothing */
 static long fail_each(const psdm_robot *robot, const psdm_optimal_options *options) {
   long failures = 0;
   for (long k = 1;; k++) {

@@ -33,7 +33,7 @@ static void double_integrator(void **state) {
       psdm_path_plan_new(robot, path, &(psdm_path_options){.effort = effort, .points = 2001}, NULL, &plan, &error),
       PSDM_OK);
   printf("double integrator: %.9f, closed form %.9f\n", plan->seconds, 2 * sqrt(3 / 4.));
-  /* an odd number of points has one in the middle, where the torque turns round: exact but for rounding */
+  /* an odd number of points has one in the middle, where the torque turns round: exact up to rounding */
   assert_true(fabs(plan->seconds / (2 * sqrt(3 / 4.)) - 1) < 1e-9);
   for (long k = 0; k < plan->points; k++) assert_true(fabs(plan->usage[k] - 1) < 1e-9 && plan->by[k] == 2);
   psdm_path_plan_free(plan);
@@ -143,7 +143,7 @@ static void random_paths(void **state) {
       assert_true(plan->usage[k] < 1 + 1e-6);
     }
     share += (double)met / (double)plan->points;
-    /* between the points torques are those of the path itself */
+    /* between the points torques come from the path itself */
     for (int k = 0; k <= 20000; k++) {
       psdm_path_plan_state(plan, path, plan->seconds * k / 20000., x);
       assert_int_equal(psdm_inverse(robot, work, x, x + n, x + 2 * n, tau), PSDM_OK);

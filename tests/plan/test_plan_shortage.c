@@ -1,4 +1,4 @@
-/* test_plan_shortage.c: memory runs out wherever bounds, structures, paths and optimal motions are made. */
+/* test_plan_shortage.c: memory runs out at every place that makes bounds, structures, paths and optimal motions. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static void bounds_and_structures(void **state) {
   for (int k = 0; k < 2; k++) {
     psdm_model *model;
     assert_int_equal(psdm_model_derive(robots[k], NULL, NULL, &model, NULL, NULL), PSDM_OK);
-    shortage_tolerated("bounds", try_bounds, robots[k]); /* one process does without what others would be told */
+    shortage_tolerated("bounds", try_bounds, robots[k]); /* a single process needs no messages to others */
     shortage_everywhere("structure", try_structure, &(pair){robots[k], model});
     shortage_everywhere("batch", try_batch, &(pair){robots[k], model});
     psdm_model_free(model);

@@ -1,5 +1,5 @@
-# To be read by scripts that need the Python package: makes the environment in build/venv-python, builds the package from its source distribution and installs it.
-# Sets venv and PSDM_WHEEL. Ends the script with 77, and says so, where PyPI does not answer.
+# Sourced by scripts that need the Python package: makes the environment in build/venv-python, builds the package from its source distribution and installs it.
+# Sets venv and PSDM_WHEEL. Ends the script with 77 and a message if PyPI does not answer.
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 venv=${PYTHON_VENV:-$source/build/venv-python}
 wheels=$venv/wheels
@@ -17,7 +17,7 @@ if ! cmp -s "$source/python/requirements-test.txt" "$venv/requirements-test.txt"
   cp "$source/python/requirements-test.txt" "$venv/requirements-test.txt"
 fi
 
-# what the package is made of; nothing is built again while it stays the same
+# the package's sources; nothing is rebuilt while they stay the same
 sources=$(cd "$source" && find CMakeLists.txt cmake include src tools robots python -type f ! -path '*/__pycache__/*' ! -path 'python/tests/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum)
 if [ "$sources" != "$(cat "$venv/sources" 2> /dev/null)" ]; then
   echo "python: building the package from its source distribution" >&2

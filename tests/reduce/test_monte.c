@@ -1,5 +1,5 @@
-/* Errors of reduced models by the program for GPUs, compiled as loops on the processor: bin by bin those of the
- * library's own way, for random choices of functions; and what is said where no compiler is installed. */
+/* Errors of reduced models by the program for GPUs, compiled as loops on the processor: bin by bin equal to the
+ * library's own code, for random choices of functions; and the message if no compiler is installed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,8 @@ static void close_fixture(fixture *x) {
   psdm_robot_free(x->robot);
 }
 
-/* most functions, of some only single torques: errors far above rounding. forward: the mass matrix stays symmetric
- * when all of it stays */
+/* most functions, some of them in single torques only: errors far above rounding. forward: the mass matrix stays
+ * symmetric if all of it is kept */
 static void choose(fixture *x, bool forward) {
   const psdm_model *m = x->model;
   psdm_reducer *r = x->reducer;
@@ -53,7 +53,7 @@ static void choose(fixture *x, bool forward) {
   for (int j = 0; j < m->l; j++) r->theta_new[j] = r->theta[j] * (1 + 1e-3 * rng_uniform(&g, 0, 100));
 }
 
-/* same states, same errors but for roundings: a state in a thousand million lies so near a bin's edge */
+/* same states, same errors up to rounding: one state in a billion is that close to a bin's edge */
 static void same_bins(const char *name, bool forward, long total) {
   fixture x;
   psdm_error error;
@@ -84,7 +84,7 @@ static void bins(void **state) {
   same_bins("kuka_kr6", false, 3001);
 }
 
-/* the whole way: the same model, the same figures */
+/* the whole reduction: the same model, the same figures */
 static void whole(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("fanuc_sr6ia");

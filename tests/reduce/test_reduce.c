@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
-/* Reduced models: the error that is promised, found again with other states; what is saved, generated and repeated. */
+/* Reduced models: the promised error, measured again with other states; saving, code generation and repetition. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,8 +316,8 @@ static bool stop(void *user, const char *doing, double share) {
   return --*(int *)user > 0;
 }
 
-/* stopped at whatever moment: nothing, or a model that keeps its word at states that had no part in it. One thread:
- * how often it asks is counted */
+/* stopped at any moment: no model, or one that keeps its promise at states it was not made from. One thread: its
+ * progress calls are counted */
 static void test_stopped(void **unused) {
   (void)unused;
   fixture x;
@@ -337,7 +337,7 @@ static void test_stopped(void **unused) {
   left = calls;
   psdm_model_free(reduce(&x, 0.02, 0.95, &whole));
   assert_false(whole.stopped);
-  calls -= left; /* that a whole reduction takes */
+  calls -= left; /* calls of a whole reduction */
   for (int k = 0; k < 6; k++) {
     psdm_model *reduced;
     left = 2 + (calls - 2) * k / 6;
@@ -351,7 +351,7 @@ static void test_stopped(void **unused) {
     answers++;
     assert_true(info.reached && info.error <= 0.02 && info.samples <= 100000 && info.samples >= 20000);
     assert_true(info.functions >= whole.functions * 9 / 10);
-    /* a quantile of 20000 states is good to 1.96 sqrt(0.95 0.05 / 20000) = 0.3 % of confidence */
+    /* a quantile of 20000 states is exact to 1.96 sqrt(0.95 0.05 / 20000) = 0.3 % of confidence */
     assert_true(measured(&x, &g, reduced, &options.profile, false, 0.947) <= 0.02);
     psdm_model_free(reduced);
   }
@@ -381,7 +381,7 @@ static void test_refusals(void **unused) {
   close_fixture(&x);
 }
 
-/* every allocation fails once, and nothing is lost */
+/* every allocation fails once, and nothing leaks */
 static void test_memory(void **unused) {
   (void)unused;
   fixture x;

@@ -1,4 +1,4 @@
-"""A report in headless Chromium, looked at as a reader would: usage: browser.py REPORT.html MOTION.csv FOLDER [CHROMIUM]
+"""A report in headless Chromium, used like a reader would: usage: browser.py REPORT.html MOTION.csv FOLDER [CHROMIUM]
 
 Speaks the DevTools protocol through two pipes. Fails with a list of everything that is wrong; writes light.png, dark.png, phone.png and report.pdf to FOLDER.
 MOTION.csv: rows that one zoomable plot of the report shows (t, q1), against which the zoomed picture is measured."""
@@ -86,7 +86,7 @@ class Browser:
         self.process.wait(20)
 
 
-# what is wrong on the page as it stands now: a list of sentences
+# the faults of the current page: a list of messages
 LOOK = r"""(() => {
   const wrong = [], seen = (e) => { const r = e.getBoundingClientRect(); return r.width > 0 && r.height > 0; };
   const luminance = (c) => { const f = c.map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * f[0] + 0.7152 * f[1] + 0.0722 * f[2]; };
@@ -168,7 +168,7 @@ def measure(plot, rows):
         t = x0 + (px - px0) / (px1 - px0) * (x1 - x0)
         while k + 2 < len(times) and times[k + 1] <= t:
             k += 1
-        # a line has no thickness, a pixel has: the nearest of what lies within one pixel of time
+        # a line has no thickness, a pixel has: the nearest point within one pixel of time
         near = []
         for shift in (-1, -0.5, 0, 0.5, 1):
             u = t + shift * (x1 - x0) / (px1 - px0)
@@ -276,7 +276,7 @@ def main():
             browser.screen(1280, 1000, "light")
             toggles(browser, wrong)
             zooms(browser, os.environ.get("ZOOM_TITLE", "q1"), table, wrong)
-            # on paper: light, and without what only a screen can do
+            # on paper: light, and without controls
             browser.send("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
             for what in ("nav", "#theme", ".tools"):
                 if browser.run("[...document.querySelectorAll(%s)].some((e) => e.getBoundingClientRect().height > 0)" % json.dumps(what)):

@@ -2,14 +2,14 @@
 set -eu
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}"
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
-[ -n "$chromium" ] || { echo "skipped: no Chromium is installed (Debian's chromium): the report was NOT looked at in a browser"; exit 77; }
-command -v gnuplot > /dev/null || { echo "skipped: gnuplot is not installed (Debian's gnuplot-nox): the report was NOT looked at"; exit 77; }
+[ -n "$chromium" ] || { echo "skipped: no Chromium is installed (Debian's chromium): the report was NOT tested in a browser"; exit 77; }
+command -v gnuplot > /dev/null || { echo "skipped: gnuplot is not installed (Debian's gnuplot-nox): the report was NOT tested"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 robot=$SOURCE/robots/kuka_kr6.yaml
 
-# an arm with limits and friction, a log of it, and what each command makes of them
+# an arm with limits and friction, a log of it, and each command's result
 cat > arm.yaml <<'YAML'
 name: four-axis arm
 gravity: [0, 0, -9.81]

@@ -1,7 +1,7 @@
-# The figures of the PSDM paper and the benchmarks' bars: JSON of psdm reduce, psdm bench and the scripts of bench/, and the page that psdm report makes of them.
+# The figures of the PSDM paper and the benchmarks' bars: JSON of psdm reduce, psdm bench and the scripts of bench/, and the page that psdm report makes from them.
 . "$SOURCE/tests/tools/cli.sh"
 
-# a python check: exit 0, or what went wrong in err
+# a python check: exit 0, or the failure in err
 check() { checks=$((checks + 1)); python3 - "$@" > out 2> err || wrong "$1"; }
 
 # ---- psdm reduce: the numbers behind the figures ----
@@ -25,7 +25,7 @@ for f in d["figures"]:
     assert count == sorted(set(count)) and count[-1] == d["p_before"] and count[0] < count[-1]
     for s in sizes:
         assert s["error_95"] <= s["error_999"] and abs(s["digits_95"] + math.log10(s["error_95"])) < 1e-12 and abs(s["left_out_percent"] - 100 * (1 - s["functions"] / d["p_before"])) < 1e-12
-    # nothing left out: rounding alone, and the full closed form's operations
+    # with every function: rounding alone, and the full closed form's operations
     assert sizes[-1]["error_999"] < 1e-9 and sizes[-1]["operations"] == sum(d["full"].values())
 assert len(d["table"]) == 8
 for t in d["table"]:
@@ -52,13 +52,13 @@ PY
 
 # ---- the scripts ----
 
-# a library with sanitizers or counters has no place in a benchmark
+# a library with sanitizers or counters is not benchmarked
 if [ -z "${SANITIZE:-}${COVERAGE:-}" ] && [ -f "$BUILD/libpsdm.a" ] && [ -f "$BUILD/psdm.pc" ]; then
   BENCH_OUT=$work/derive bash "$SOURCE/bench/derive/run.sh" --quick --json derive.json > out 2> err
   code=$?
   expect_code 0 "bench/derive/run.sh --quick --json"
 else
-  echo "bench/derive is not run on this build; its result is made of a stored table"
+  echo "bench/derive is not run on this build; its result comes from a stored table"
   mkdir derive
   printf 'robot p l P ms MB\ntwo_link 18 6 32 0.025 0.4\nfanuc_sr6ia 69 8 124 0.053 0.4\nkuka_kr6 6086 36 10729 0.330 0.9\nkuka_lbr7 21295 43 32610 0.765 2.3\n' > derive/warm.txt
   printf '%s\n' '1 0.01' '2 0.02' '3 0.05' '4 0.09' '5 0.16' '6 0.33' > derive/kuka_kr6.txt

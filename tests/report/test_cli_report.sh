@@ -1,4 +1,4 @@
-# psdm report: from robots and results to a page, its words, its mistakes, its numbers.
+# psdm report: from robots and results to a page, its words, errors and numbers.
 . "$SOURCE/tests/tools/cli.sh"
 command -v gnuplot > /dev/null || { echo "skipped: gnuplot is not installed (Debian's gnuplot-nox)"; exit 77; }
 
@@ -13,7 +13,7 @@ run report "$robots/two_link.yaml"
 expect_code 2 "no --out"
 expect_in err "missing --out FILE.html"
 
-# a robot alone already gives a page; the figures on it are those of the other commands
+# a robot alone gives a page; its figures are those of the other commands
 run report "$robots/kuka_kr6.yaml" --out kr6.html
 expect_code 0 "a robot"
 expect_in err "written: kr6.html (2 sections, 1 plots, "
@@ -22,7 +22,7 @@ grep -c "warning" err | grep -qx 1 || wrong "warnings are told more than once"
 "$PSDM" params "$robots/kuka_kr6.yaml" --json > params.json 2> /dev/null
 "$PSDM" inspect "$robots/kuka_kr6.yaml" --json > inspect.json 2> /dev/null
 cat > look.py <<'PY'
-"""What a page is made of, by the standard library's parser: look.py PAGE prints problems; as a module it gives the text and the tags."""
+"""The parts of a page, by the standard library's parser: look.py PAGE prints problems; as a module it gives the text and the tags."""
 import base64, hashlib, html.parser, re, sys
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 class Page(html.parser.HTMLParser):
@@ -84,7 +84,7 @@ counts = [c["gravity"], *c["acceleration"], *c["centrifugal"], c["coriolis"]]
 assert len(tops) == len(counts), (len(tops), len(counts))
 for y, count in zip(tops, counts):
     want = box[3] - (math.log10(count) - math.log10(span[2])) / math.log10(span[3] / span[2]) * (box[3] - box[2])
-    assert abs(y - want) < 0.1, (count, y, want)  # the picture has one digit after the point
+    assert abs(y - want) < 0.1, (count, y, want)  # the picture has one decimal
 PY
 python3 figures.py > out 2> err || wrong "figures on the page"
 checks=$((checks + 1))
@@ -121,7 +121,7 @@ input=derive.json run report - --out -
 expect_code 0 "from - to -"
 head -c 15 out | grep -q '<!doctype html>' || wrong "a page on standard output"
 
-# without gnuplot: a page all the same, and how to get it; that is less than was asked for
+# without gnuplot: still a page, with a hint how to get gnuplot; the exit code says that plots are missing
 PSDM_GNUPLOT=/nowhere/gnuplot run report derive.json --out plain.html
 expect_code 1 "without gnuplot"
 expect_in err "psdm: warning: plots are omitted: '/nowhere/gnuplot' cannot be run"
@@ -133,7 +133,7 @@ expect_code 1 "gnuplot fails"
 expect_in err "1 of 1 plots are missing"
 expect_in plain.html "1 of 1 plots are missing"
 expect_in plain.html "could not be drawn"
-# a figure with one of its two sizes is missing, not half there: this gnuplot ends after its first picture
+# a figure with only one of its two sizes is omitted: this gnuplot ends after its first picture
 printf '#!/bin/sh\ngnuplot "$@" | sed "/^psdm-picture /q"\n' > half && chmod +x half
 run report derive.json --gnuplot ./half --out plain.html
 expect_code 1 "gnuplot draws one size"
@@ -149,7 +149,7 @@ mkdir home && printf 'exit\n' > home/.gnuplot
 HOME=$PWD/home run report derive.json --out own.html
 expect_in err "1 sections, 1 plots"
 
-# a picture that never comes: an interrupt ends the drawing, and nothing is left
+# a picture that never comes: an interrupt ends the drawing, and no file is left
 mkdir tmp
 printf '#!/bin/sh\necho > drawing\nexec sleep 30\n' > slow && chmod +x slow
 TMPDIR=$PWD/tmp "$PSDM" report "$robots/two_link.yaml" --gnuplot ./slow --out slow.html > out 2> err &
@@ -160,9 +160,9 @@ code=0
 wait $child || code=$?
 expect_code 143 "drawing was stopped"
 expect_in err "drawing was stopped"
-[ -z "$(ls tmp)" ] || wrong "left behind: $(ls tmp)"
+[ -z "$(ls tmp)" ] || wrong "left over: $(ls tmp)"
 
-# runs with gaps: every x behind a plot is a number and none goes back, so that the script can search; y has the gaps
+# runs with gaps: the x of a plot's data are numbers in ascending order, so that the script can search; y has the gaps
 python3 - > gaps.csv <<'PY'
 import math
 print("t,segment,q1,tau1,predicted1")
@@ -178,7 +178,7 @@ assert [k for k in range(401) if math.isnan(y[k])] == [200], "y"
 PY
 checks=$((checks + 1))
 
-# many short runs have a spectrum by short windows, and runs that are too short a sentence
+# many short runs have a spectrum by short windows, and runs that are too short a message
 for rows in 100 12; do
   python3 - $rows > short.csv <<'PY'
 import random, sys
@@ -192,13 +192,13 @@ done
 expect_in short-100.html "spectrum of the residuals"
 expect_in short-12.html "no run without a gap is long enough for a spectrum"
 
-# more parameters than anybody reads
+# more parameters than a page shows
 python3 -c 'import json; print(json.dumps({"command": "params", "name": "a", "l": 1500, "base_parameters": [{"name": "p%d" % k, "formula": "m1", "value": k} for k in range(1500)]}))' > many.json
 run report many.json --out many.html
 expect_code 0 "many parameters"
 expect_in many.html "There are 1500; the first 1000 are shown."
 
-# names from a file never are markup, whatever they are
+# names from a file are never markup
 cat > evil.yaml <<'YAML'
 name: "</script><img src=x onerror=alert(1)>'; system('touch pwned'); \"`touch pwned`\""
 gravity: [0, 0, -9.81]
@@ -214,8 +214,8 @@ checks=$((checks + 1))
 grep -qE '<img|<svg onload' evil.html && wrong "an evil name is markup"
 ls pwned 2> /dev/null && wrong "an evil name was run"
 
-# what is no result is named, with its place; nothing is written
-refuse() { # NAME TEXT CODE SENTENCE
+# a file that is not a result is named, with the position; nothing is written
+refuse() { # NAME TEXT CODE MESSAGE
   printf "$2" > "$1"
   run report "$1" --out none.html
   expect_code "$3" "$1"

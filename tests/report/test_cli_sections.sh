@@ -1,4 +1,4 @@
-# psdm report on results that the tool itself made: every section is there, its plots are drawn, and the numbers on the page are those of the results.
+# psdm report on the tool's own results: every section is there, its plots are drawn, and the numbers on the page are those of the results.
 . "$SOURCE/tests/tools/cli.sh"
 command -v gnuplot > /dev/null || { echo "SKIPPED: gnuplot is not installed, so no plot can be drawn"; exit 77; }
 export LC_ALL=C
@@ -192,7 +192,7 @@ assert all(abs(friction["covariance"][k][k] - friction["sd"][key] ** 2) <= 1e-9 
 for title in ("shoulder: the known mass", "shoulder: measured and predicted torque", "shoulder: friction at steady speed"): assert f"<figcaption>{title}</figcaption>" in page, title
 PY
 
-# ---- limits that a simulation leaves are drawn and told; one mode far out does not hide the others ----
+# ---- limits that a simulation exceeds are drawn and reported; one far mode does not hide the others ----
 make_json fall.json simulate arm.yaml --time 2 --out fall.csv
 python3 - <<'PY'
 import json

@@ -1,5 +1,5 @@
-/* test_report.c: the frame of the report: escaping, numbers, results, thinning, what becomes of gnuplot's picture,
- * and pages without memory. */
+/* test_report.c: the frame of the report: escaping, numbers, results, thinning, conversion of gnuplot's pictures, and
+ * pages without memory. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static char *written(psdmp_report_page *page) { return page->text ? page->text : ""; }
 
-/* what a browser makes of escaped text; fails on anything that is not text */
+/* escaped text as a browser shows it; fails on anything that is not text */
 static size_t unescape(const char *html, char *out) {
   static const struct {
     const char *name;
@@ -35,7 +35,7 @@ static size_t unescape(const char *html, char *out) {
   return used;
 }
 
-/* random bytes, many of them special: what comes out is text, and what was good text comes back */
+/* random bytes, many of them special: the output is text, and valid text is restored */
 static void test_escaping(void **state) {
   (void)state;
   static const char special[] = "<>&\"'/= \x80\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\x01\x7F";
@@ -104,7 +104,7 @@ static void test_numbers_read_back(void **state) {
     const char *raised = strstr(page.text, "<sup>");
     if (raised) power = strncmp(raised + 5, "\u2212", 3) == 0 ? -atoi(raised + 8) : atoi(raised + 5);
     double back = atof(text) * pow(10, power), last = pow(10, floor(log10(fabs(value))) + 1 - digits);
-    /* half a digit, and what the powers above round to */
+    /* half a digit, and the rounding of the powers above */
     assert_true(fabs(back - value) <= 0.5 * last * (1 + 1e-9) + 1e-12 * fabs(value));
     psdmp_report_page_free(&page);
   }
@@ -170,14 +170,14 @@ static void test_refusals(void **state) {
                  "result:2:5: more values than the 2 columns that the header on line 1 names");
   expect_refusal("name: arm\njoints: []\n", PSDM_E_ROBOT, "a robot file, not a result");
   expect_refusal("<?xml version='1.0'?><robot/>", PSDM_E_ROBOT, "a robot file");
-  /* what was expected is said, whatever it is */
+  /* the message names what was expected */
   expect_refusal("{\"command\": \"derive\", \"n\": [1,", PSDM_E_PARSE,
                  "not a result: JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file "
                  "was expected (malformed YAML: ");
   expect_refusal("<!doctype html><html></html>", PSDM_E_PARSE,
                  "result:1:1: not a result: JSON that a psdm command wrote");
   expect_refusal("# A page\nwith words, and more\n", PSDM_E_PARSE, "or JSON that a psdm command wrote");
-  /* nothing in it */
+  /* an empty result */
   expect_refusal("{\"command\": \"simulate\", \"robot\": \"arm\"}", PSDM_E_PARSE,
                  "result:1:1: a result without content");
   expect_refusal("t,q1\n", PSDM_E_PARSE, "result:1: a header without rows");
@@ -210,7 +210,7 @@ static void test_result_values(void **state) {
 
 /* ---- thinning ---- */
 
-/* of every piece between two kept neighbours nothing stands out, and gaps stay gaps */
+/* no value between two kept neighbours exceeds them, and gaps stay gaps */
 static void test_thinning(void **state) {
   (void)state;
   enum { COUNT = 5000 };
@@ -231,7 +231,7 @@ static void test_thinning(void **state) {
     for (size_t i = 1; i < used; i++) assert_true(kept[i] > kept[i - 1] && kept[i] < count);
     assert_int_equal(kept[0], 0);
     assert_int_equal(kept[used - 1], count - 1);
-    /* the plain twin: every bucket looked at again, value by value */
+    /* the plain twin: every bucket, value by value */
     size_t size = count / buckets, more = count % buckets, at = 0, from = 0;
     for (size_t b = 0; b < buckets; b++) {
       size_t to = from + size + (b < more);
@@ -262,8 +262,7 @@ static psdmp_report_figure *some_figure(psdmp_report_page *page, const char *lab
   return page->figure;
 }
 
-/* every figure has a range, whatever is drawn: numbers that a tenth of is nothing, bars beside which their width is
- * nothing */
+/* every figure has a range, whatever is drawn: numbers whose tenth rounds to zero, bars with negligible width */
 static void test_ranges(void **state) {
   (void)state;
   static const double values[] = {0, 5e-324, -5e-324, 2e-308, 1, 1e17, -1e99};
@@ -288,7 +287,7 @@ static void test_ranges(void **state) {
       }
 }
 
-/* whatever a label is, its line of the script is: words, one quoted text, words */
+/* whatever the label, its line of the script is words, one quoted text, words */
 static void test_quoting(void **state) {
   (void)state;
   static const char *const labels[] = {
@@ -550,7 +549,7 @@ static psdm_status write_page(const psdm_allocator *allocator, const char *gnupl
   return status;
 }
 
-/* no name of a result is markup, without gnuplot the page says so, and the same results give the same bytes */
+/* no name in a result is markup, the page reports a missing gnuplot, and the same results give the same bytes */
 static void test_page(void **state) {
   (void)state;
   psdm_error error;
@@ -568,7 +567,7 @@ static void test_page(void **state) {
   assert_non_null(strstr(page, "could not be drawn"));
   assert_non_null(strstr(page, "Content-Security-Policy"));
   assert_null(strstr(page, "unsafe-inline"));
-  /* one script, ours, and nothing behind it but the end */
+  /* one script, ours, and after it only the end */
   char *script = strstr(page, "<script");
   assert_non_null(script);
   assert_null(strstr(script + 1, "<script"));
@@ -576,7 +575,7 @@ static void test_page(void **state) {
   free(again);
 }
 
-/* a program that draws nothing, one that ends at once with an error: the page is there all the same */
+/* a program that draws nothing, one that fails at once: the page is still written */
 static void test_odd_gnuplots(void **state) {
   (void)state;
   static const char *const programs[] = {"true", "false"};
@@ -604,7 +603,7 @@ static void test_errors(void **state) {
   psdm_report_free(report);
 }
 
-/* whichever allocation fails, the answer is that, and nothing is left */
+/* whichever allocation fails, the status says so, and nothing leaks */
 static void test_no_memory(void **state) {
   (void)state;
   long calls = 1;

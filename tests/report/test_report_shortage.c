@@ -1,4 +1,4 @@
-/* test_report_shortage.c: memory runs out wherever results are read and a page is composed of them. */
+/* test_report_shortage.c: memory runs out at every place that reads results and composes a page. */
 #include "whole.h"
 
 #include "psdm/report.h"

@@ -1,5 +1,5 @@
-/* test_report_trouble.c: system calls fail wherever results are read, plots are drawn and a page is written. A plot
- * that is missing is named. */
+/* test_report_trouble.c: system calls fail at every place that reads results, draws plots and writes a page. A missing
+ * plot is named. */
 #include "whole.h"
 
 #include <unistd.h>

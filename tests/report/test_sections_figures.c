@@ -1,5 +1,5 @@
-/* test_sections_figures.c: the sections about smaller models, cost against n and benchmarks: what is drawn are the
- * result's numbers, whatever the result is. */
+/* test_sections_figures.c: the sections about smaller models, cost against n and benchmarks: they draw the result's
+ * numbers, whatever the result. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ typedef struct sheet {
   psdmp_report_result *result;
 } sheet;
 
-/* the three sections over one result; false when the text is none */
+/* the three sections over one result; false when the text is not a result */
 static bool open_sheet(sheet *s, const char *text, size_t length, const psdm_allocator *allocator) {
   *s = (sheet){.page.arena.allocator = allocator};
   char *copy = malloc(length + 1);
@@ -95,7 +95,7 @@ static void expect_values(const double *found, const double *want, size_t count)
   for (size_t i = 0; i < count; i++) assert_true(found[i] == want[i] || (isnan(found[i]) && isnan(want[i])));
 }
 
-/* ---- what is drawn ---- */
+/* ---- drawings ---- */
 
 static void test_reduce(void **state) {
   (void)state;
@@ -125,7 +125,7 @@ static void test_reduce(void **state) {
   close_sheet(&s);
 }
 
-/* bars of one group stand side by side: each as wide as the distance allows, and centred on the group's name */
+/* bars of one group are side by side: as wide as the distance allows, and centred on the group's name */
 static void expect_side_by_side(const psdmp_report_figure *f, int kinds, int groups) {
   for (int i = 0; i < groups; i++) {
     double sum = 0;
@@ -145,7 +145,7 @@ static void test_script(void **state) {
   assert_int_equal(s.page.sections, 1);
   assert_int_equal(s.page.figures, 3);
   const psdmp_report_figure *f = figure_called(&s, "Derivation (as Figure 4 of the PSDM paper)");
-  assert_int_equal(f->curves, 3); /* a line, its dots, what was published */
+  assert_int_equal(f->curves, 3); /* a line, its dots, published values */
   assert_true(f->y_log && !f->x_log);
   expect_values(f->curve[0].x, (double[]){1, 2, 4}, 3);
   expect_values(f->curve[1].y, (double[]){1e-5, 3e-5, 2e-4}, 3);
@@ -185,7 +185,7 @@ static void test_bench(void **state) {
   close_sheet(&s);
 }
 
-/* ---- whatever the result is ---- */
+/* ---- damaged results ---- */
 
 static const char *const all_texts[] = {reduce_text, script_text, bench_text};
 enum { TEXTS = sizeof all_texts / sizeof *all_texts };
@@ -236,7 +236,7 @@ static void test_spoilt(void **state) {
     }
     close_sheet(&s);
   }
-  assert_true(accepted > 500); /* else the sections were not reached */
+  assert_true(accepted > 500); /* otherwise the sections were not reached */
 }
 
 static void test_no_memory(void **state) {

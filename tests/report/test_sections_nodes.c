@@ -1,5 +1,5 @@
-/* test_sections_nodes.c: each node of each stored result in turn is missing, of another kind, empty or absurd: the
- * page stays whole. */
+/* test_sections_nodes.c: each node of each stored result in turn is missing, of the wrong type, empty or absurd: the
+ * page stays valid. */
 #include <stdlib.h>
 
 #include "whole.h"
@@ -29,7 +29,7 @@ static void compose(psdmp_report_result **item, int count) {
   psdmp_report_page_free(&page);
 }
 
-/* what a node may become */
+/* replacements of a node */
 static const psdmp_document_node other[] = {
     {.kind = PSDMP_DOCUMENT_SCALAR, .text = "", .length = 0, .quoted = true},
     {.kind = PSDMP_DOCUMENT_SCALAR, .text = "null", .length = 4},
@@ -49,8 +49,7 @@ static int collect(psdmp_document_node *node, psdmp_document_node **list, int co
   return count;
 }
 
-/* members of long lists are like their neighbours: some nodes of each file, spread over it, and all of its first
- * level */
+/* members of long lists are alike: some nodes of each file, spread over it, and all of its first level */
 static void spoil(psdmp_report_result **item, int at) {
   static psdmp_document_node *list[4000];
   int count = collect(item[at]->root, list, 0, 4000), stride = count > MOST_NODES ? count / MOST_NODES : 1;
@@ -67,14 +66,14 @@ static void spoil(psdmp_report_result **item, int at) {
       if (first && !o) compose(item, FILES);
     }
     *node = kept;
-    node->key = "forgotten"; /* as if it were not there */
+    node->key = "forgotten"; /* as if it were missing */
     compose(item + at, 1);
     if (first) compose(item, FILES);
     node->key = kept.key;
   }
 }
 
-/* results that no stored file has: a robot with joints of every kind, a model with a calibration of its own
+/* results missing from the stored files: a robot with joints of every kind, a model with a calibration of its own
  * parameters and one of others, charts of a benchmark */
 #define AT(by, x, z)                                                                                              \
   "\"at\": {\"carried_by\": " by ", \"point\": [" x ", 0, " z "], \"axis\": [0, 0, 1], \"link\": [" x ", 0.3, " z \
@@ -158,7 +157,7 @@ static void expect_words(psdmp_report_result **item, int count, const char *cons
   psdmp_report_page_free(&page);
 }
 
-/* what the page says of them */
+/* the page's text about them */
 static void rich_results(void **state) {
   (void)state;
   psdmp_base_arena arena = {0};
@@ -168,7 +167,7 @@ static void rich_results(void **state) {
       item, RICH,
       (const char *const[]){"follows", "(coupled)", "(by a closed loop)", "from 100 mm", "to 400 mm", "300 N",
                             "an angle was snapped", "a link is implausible", "mx1 + d2", "degrees of freedom", NULL});
-  /* a calibration of a robot with the same name and other parameters is none of this model */
+  /* a calibration of a robot with the same name and other parameters does not belong to this model */
   psdmp_report_result *namesake = rich_result(&arena, 2);
   psdmp_document_node *first = namesake->root;
   for (first = first->child; strcmp(first->key, "parameters") != 0;) first = first->next;

@@ -1,5 +1,5 @@
-/* test_sections_results.c: sections about results: numbers that they show, rows they find, and pages that stay whole
- * whatever stands in a result. */
+/* test_sections_results.c: sections about results: the numbers they show, the rows they find, and pages that stay valid
+ * whatever is in a result. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "support.h"
 #include "whole.h"
 
-/* ---- results of every kind, as small as they can be ---- */
+/* ---- results of every kind, as small as possible ---- */
 
 static const char calibration[] =
     "{\"command\": \"calibrate\", \"name\": \"arm\", \"n\": 2, \"route\": \"oneshot\", \"estimator\": \"consistent\","
@@ -247,8 +247,7 @@ static void test_whole_results(void **state) {
   psdmp_report_page page = {0};
   psdmp_report_result *item[ALL];
   collect(&arena, &g, 120, false, item);
-  /* rows are matched by their names; the excited and planned motions have as many as they say only when they are
-   * named */
+  /* rows are matched by their names; the excited and planned motions have as many as stated only when named */
   psdmp_report_page_compose(&page, &(psdmp_report_results){item, ALL});
   assert_int_equal(page.status, PSDM_OK);
   for (size_t k = 0; k < sizeof words / sizeof *words; k++)
@@ -311,8 +310,7 @@ static void drop_child(rng *g, psdmp_document_node *node) {
   node->count--;
 }
 
-/* one thing that should not be: a key less, a list without members, words for numbers and the other way round,
- * numbers beyond sense */
+/* one fault: a missing key, an empty list, words for numbers and the other way round, absurd numbers */
 static void mutate(rng *g, psdmp_document_node *root) {
   static const char *const texts[] = {
       "null", "1e308", "-1e308",      "0",    "-1",      "1e-320", "true", "<img src=x onerror=y>",
@@ -366,7 +364,7 @@ static void test_mutated(void **state) {
   assert_true(shown > 1000);
 }
 
-/* every allocation fails once: the page says so, and nothing is written twice or lost */
+/* every allocation fails once: the status says so, and nothing is written twice or leaks */
 static void test_memory(void **state) {
   (void)state;
   rng g = rng_start("test_memory");
@@ -408,9 +406,9 @@ static void test_rows(void **state) {
   psdmp_report_result *other = result_of(&arena, "plan.json", plan);
   free(all), free(fewer);
   psdmp_report_result *list[] = {also, fits, named, json, other};
-  /* by name, wherever the file lies; by axes and rows, when only one fits and no other result names it */
+  /* by name, wherever the file is; by axes and rows, if only one fits and no other result names it */
   assert_ptr_equal(rows_of((psdmp_report_results){list, 5}, json), named);
-  /* a file of that name with other rows is another run's */
+  /* a file of that name with other rows belongs to another run */
   list[2] = old;
   assert_null(rows_of((psdmp_report_results){list + 2, 2}, json));
   list[2] = json;
@@ -429,7 +427,7 @@ static void test_timeline(void **state) {
   psdmp_base_arena arena = {0};
   psdmp_report_page page = {0};
   psdmp_report_timeline line;
-  /* one step, a jump, a clock that begins anew */
+  /* one step, a jump, a clock that restarts */
   psdmp_report_result *csv = result_of(&arena, "a.csv", "t,q1\n0,1\n0.1,2\n0.2,3\n0.5,4\n0.6,5\n0,6\n0.1,7\n");
   assert_true(psdmp_report_timeline_of(&page, csv, &line));
   static const long rows[] = {0, 1, 2, -1, 3, 4, -1, 5, 6};
@@ -457,7 +455,7 @@ static void test_timeline(void **state) {
 
 /* ---- friction ---- */
 
-/* LuGre's steady curve is the library's, and its doubt follows from derivatives */
+/* LuGre's steady curve is the library's, and its uncertainty follows from derivatives */
 static void test_lugre(void **state) {
   (void)state;
   rng g = rng_start("test_lugre");
@@ -484,7 +482,7 @@ static void test_lugre(void **state) {
     f.covariance[which * PSDMP_REPORT_LUGRE + which] = 1;
     double torque = psdmp_report_friction_steady(&f, v, &sd), want = psdm_friction_steady(&own, PSDM_FRICTION_POWER, v);
     assert_true(fabs(torque - want) <= 1e-13 * (1 + fabs(want)));
-    /* a unit doubt of one number: the slope by it */
+    /* a standard deviation of one in one number: the slope by it */
     double step = 1e-6 * fmax(1e-2, fabs(numbers[which])), ends[2];
     for (int k = 0; k < 2; k++)
       f.lugre[which] = numbers[which] + (k ? step : -step), ends[k] = psdmp_report_friction_steady(&f, v, NULL);
@@ -492,7 +490,7 @@ static void test_lugre(void **state) {
   }
 }
 
-/* every column that the library knows: those of the position are left out, the others are what their text says */
+/* every column of the library: those of the position are omitted, the others follow their text */
 static void test_columns(void **state) {
   (void)state;
   rng g = rng_start("test_columns");

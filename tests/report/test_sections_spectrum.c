@@ -1,4 +1,4 @@
-/* test_sections_spectrum.c: what the report computes of residuals, each against a plain twin: Fourier transform,
+/* test_sections_spectrum.c: the report's computations on residuals, each against a plain twin: Fourier transform,
  * Welch's estimate, histograms, normal curves, means in bins. */
 #include <float.h>
 #include <math.h>
@@ -106,8 +106,7 @@ static void test_welch_twin(void **state) {
   }
 }
 
-/* a sine that has whole periods in every window: all its power, amplitude^2 / 2, around its frequency, whatever the
- * rate */
+/* a sine with whole periods in every window: all its power, amplitude^2 / 2, around its frequency, whatever the rate */
 static void test_welch_sine(void **state) {
   (void)state;
   rng g = rng_start("test_welch_sine");
@@ -211,7 +210,7 @@ static void test_histogram(void **state) {
     for (int b = 0; b < bins; b++) {
       int inside = 0;
       for (int k = 0; k < count; k++) inside += fabs(x[k] - middle[b]) <= width / 2;
-      /* a value on the border of two bins is in one of them */
+      /* a value on the border of two bins counts in one of them */
       assert_true(fabs(density[b] * used * width - inside) < 1.001);
       assert_true(fabs(density[b] * used * width - rint(density[b] * used * width)) < 1e-9);
       share += density[b] * width;

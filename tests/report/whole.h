@@ -1,4 +1,4 @@
-/* whole.h: what a page must be, whatever stands in the results. */
+/* whole.h: requirements on a page, whatever is in the results. */
 #ifndef WHOLE_H
 #define WHOLE_H
 
@@ -20,7 +20,7 @@ static inline int occurrences(const char *text, const char *word) {
   return count;
 }
 
-/* what is opened is closed, and nothing of a result became markup */
+/* every opened tag is closed, and nothing of a result became markup */
 static inline void expect_whole(const psdmp_report_page *page) {
   static const char *const tags[] = {"section", "table", "tr", "td",      "th", "ul", "li",
                                      "dl",      "dt",    "dd", "details", "h2", "h3", "p"};

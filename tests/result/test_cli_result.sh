@@ -1,9 +1,9 @@
-# What the commands write with --json keeps to the schema of psdm reference schema, and a schema refuses what it does not have.
+# The output of --json obeys the schema of psdm reference schema, and a schema rejects unknown keys.
 . "$SOURCE/tests/tools/cli.sh"
 
 run reference schema schemas
 expect_code 0 "reference schema"
-valid() { # COMMAND WORDS...: its JSON is as its schema says
+valid() { # COMMAND WORDS...: its JSON obeys its schema
   "$PSDM" "$@" --json > "$1.json" 2> words
   keeps_schema "$1" "$1.json"
 }
@@ -36,7 +36,7 @@ valid plan "$two" scale --trajectory way.csv --factor 0.5
 valid excite "$two" --for friction --out motion.csv
 valid excite "$two" --out motion.csv --wall 1
 valid bench "$two" --functions inverse
-refused() { # SED WHAT: a document changed so is refused
+refused() { # SED WHAT: a document with this change is refused
   "$PSDM" params "$SOURCE/robots/two_link.yaml" --json | sed "$1" > changed.json
   checks=$((checks + 1)); python3 "$SOURCE/tests/result/validate.py" schemas/params.schema.json changed.json > found && wrong "the schema takes $2"
 }

@@ -1,4 +1,4 @@
-/* test_result.c: documents of every kind of field: written, read back, refused where they are wrong. */
+/* test_result.c: documents with every kind of field: written, read back, refused if they are wrong. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include <math.h>
 #include <stdio.h>
@@ -157,7 +157,7 @@ static psdm_status read_text(const char *text, psdm_result **result, char *sente
 
 /* ---- tests ---- */
 
-static void test_what_is_written_is_read_back(void **state) {
+static void test_documents_are_read_back(void **state) {
   (void)state;
   rng g = rng_start("result");
   for (int round = 0; round < 200; round++) {
@@ -211,7 +211,7 @@ static void test_bad_documents_are_refused_with_their_line(void **state) {
   }
 }
 
-static void test_unknown_keys_are_passed_over_and_missing_ones_absent(void **state) {
+static void test_unknown_keys_are_ignored_and_missing_ones_absent(void **state) {
   psdm_result *result;
   char sentence[1000];
   (void)state;
@@ -224,7 +224,7 @@ static void test_unknown_keys_are_passed_over_and_missing_ones_absent(void **sta
   psdm_result_free(result);
 }
 
-static void test_nothing_leaks_where_memory_is_missing(void **state) {
+static void test_nothing_leaks_when_memory_runs_out(void **state) {
   (void)state;
   rng g = rng_start("result memory");
   test_whole *w = random_whole(&g);
@@ -261,10 +261,10 @@ static void test_schema_and_manual_have_every_field(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_what_is_written_is_read_back),
+      cmocka_unit_test(test_documents_are_read_back),
       cmocka_unit_test(test_bad_documents_are_refused_with_their_line),
-      cmocka_unit_test(test_unknown_keys_are_passed_over_and_missing_ones_absent),
-      cmocka_unit_test(test_nothing_leaks_where_memory_is_missing),
+      cmocka_unit_test(test_unknown_keys_are_ignored_and_missing_ones_absent),
+      cmocka_unit_test(test_nothing_leaks_when_memory_runs_out),
       cmocka_unit_test(test_schema_and_manual_have_every_field),
   };
   int file = mkstemp(path);

@@ -1,4 +1,4 @@
-"""Checks documents against their JSON Schema: validate.py SCHEMA FILE.json...; knows the keywords that psdm writes."""
+"""Checks documents against their JSON Schema: validate.py SCHEMA FILE.json...; supports the keywords that psdm writes."""
 import json
 import pathlib
 import sys
@@ -15,7 +15,7 @@ def is_a(value, kind):
 
 
 def check(value, schema, root, where):
-    """What is wrong, as texts."""
+    """The violations, as texts."""
     unknown = set(schema) - KNOWN
     if unknown:
         yield f"{where}: the schema has {unknown}"

@@ -1,4 +1,4 @@
-/* test_axes.c: points and directions of joints against the Jacobian, which knows them as columns: w = z, v = z x (p
+/* test_axes.c: points and directions of joints against the Jacobian's columns: w = z, v = z x (p
  * - o); v = z where a joint slides. */
 #include <math.h>
 #include <stdlib.h>

@@ -152,7 +152,7 @@ static void test_derivatives(void **unused) {
   printf("worst: dtau/dq %.1e, dtau/dqd %.1e, M %.1e, along %.1e\n", worst[0], worst[1], worst[2], worst[3]);
 }
 
-/* accelerations and their derivatives; what is solved with M loses as many digits as its condition number has */
+/* accelerations and their derivatives; solutions with M lose as many digits as its condition number has */
 static void test_forward(void **unused) {
   (void)unused;
   rng g = rng_start("forward dynamics of closed loops");
@@ -181,8 +181,8 @@ static void test_forward(void **unused) {
   printf("worst: qdd %.1e, dqdd/dq %.1e, dqdd/dqd %.1e, M^-1 %.1e\n", worst[0], worst[1], worst[2], worst[3]);
 }
 
-/* p = M qd, and dT/dq = (dM/dt) qd - c, where c = (dtau/dqd) qd / 2 at no acceleration and (dM/dt) qd is what dtau/dq at
- * rest gains by an acceleration qd, times qd */
+/* p = M qd, and dT/dq = (dM/dt) qd - c, where c = (dtau/dqd) qd / 2 at no acceleration and (dM/dt) qd is what dtau/dq
+ * at rest gains by an acceleration qd, times qd */
 static void test_momentum(void **unused) {
   (void)unused;
   rng g = rng_start("momentum of closed loops");

@@ -11,8 +11,8 @@ enum { MOST = 12, CAPSULES = 8, GAPS = CAPSULES * CAPSULES };
 /* m: no point of these robots is farther away, so rounding is below 2e-16 reach times a few dozen operations */
 static const double reach = 8;
 
-/* ---- the twin: the distance of two axes as a convex function of two parameters, on grids that close in on its
- * least value ---- */
+/* ---- the twin: the distance of two axes as a convex function of two parameters, on grids that shrink around its
+ * minimum ---- */
 
 typedef struct segment {
   double from[3], to[3];
@@ -103,8 +103,8 @@ static double searched_gap(const psdm_robot *robot, psdm_work *work, const doubl
   return low - first->radius;
 }
 
-/* a grid of steps h in a convex function's parameters misses its least square by (h length)^2: after 20 rounds by
- * nothing that counts */
+/* a grid of steps h in a convex function's parameters misses its least square by (h length)^2: after 20 rounds by a
+ * negligible amount */
 static void gaps_are_distances(void **state) {
   (void)state;
   rng g = rng_start("gaps are distances");
@@ -339,8 +339,8 @@ static void closed_loops(void **state) {
   psdm_robot_free(robot);
 }
 
-/* nothing watched: nothing written */
-static void nothing_to_watch(void **state) {
+/* no pairs: nothing is written */
+static void no_pairs(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_work *work;
@@ -362,7 +362,7 @@ int main(void) {
       cmocka_unit_test(nearly_parallel),
       cmocka_unit_test(gradients_are_derivatives),
       cmocka_unit_test(closed_loops),
-      cmocka_unit_test(nothing_to_watch),
+      cmocka_unit_test(no_pairs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Friction of one joint: its steady state, and bristles against plain integration and against what they are known
- * for. The numbers of a real arm are those of the Denso's file (Table 2 of Lloyd, Irani, Ahmadi 2022). */
+/* Friction of one joint: its steady state, and bristles against plain integration and against their known behaviour.
+ * The numbers of a real arm are those of the Denso's file (Table 2 of Lloyd, Irani, Ahmadi 2022). */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static long double plain_rate(const psdm_friction *f, long double v, long double
 }
 static double most(const psdm_friction *f) { return fmax(f->stat, f->coulomb) / f->sigma0; }
 
-/* ---- names and what is missing ---- */
+/* ---- names and missing parameters ---- */
 
 static void test_names(void **unused) {
   (void)unused;
@@ -104,7 +104,7 @@ static void test_lacks(void **unused) {
   assert_non_null(psdm_friction_lacks(&whole, PSDM_FRICTION_KINDS));
 }
 
-/* a joint without friction, or with what bristles cannot be made of, has its steady state */
+/* a joint without friction, or without valid bristles, has its steady state */
 static void test_no_bristles(void **unused) {
   (void)unused;
   const psdm_friction none = {0},
@@ -316,7 +316,7 @@ static void test_follow_properties(void **unused) {
            middle = v0 + cut * (v1 - v0);
     double once = after(&f, v0, v1, dt, z),
            twice = after(&f, middle, v1, dt * (1 - cut), after(&f, v0, middle, dt * cut, z));
-    /* rounding of the time moves the reversal, and with it the end of the way, by its share of the way */
+    /* rounding of the time moves the reversal, and with it the end of the path, in proportion */
     double moved = 8 * DBL_EPSILON * (fabs(v0) + fabs(v1)) * dt * f.sigma0 / fmin(f.stat, f.coulomb);
     if (moved < 1e-12) worst = fmax(worst, fabs(once - twice) / most(&f));
     assert_true(fabs(once) <= most(&f) * (1 + 4 * DBL_EPSILON) && fabs(twice) <= most(&f) * (1 + 4 * DBL_EPSILON));
@@ -326,7 +326,7 @@ static void test_follow_properties(void **unused) {
   assert_true(worst < 4e-12 && constant < 16 * DBL_EPSILON);
 }
 
-/* a measured velocity: a whole log at once is its intervals one by one; bad samples are not hidden, and ends are
+/* a measured velocity: a whole log at once is its intervals one by one; bad samples are not hidden, and the ends are
  * handled */
 static void test_follow_log(void **unused) {
   (void)unused;
@@ -350,11 +350,11 @@ static void test_follow_log(void **unused) {
   double untouched = 7;
   psdm_lugre_follow(&arm[0], 0, 0, NULL, NULL, NULL, &untouched);
   assert_true(untouched == 7);
-  t[2] = t[1]; /* no time, no way */
+  t[2] = t[1]; /* no time, no displacement */
   v[10] = NAN;
   psdm_lugre_follow(&arm[0], 1e-5, 20, t, v, z, tau);
   assert_true(z[0] == 1e-5 && z[2] == z[1] && isfinite(tau[9]) && isnan(tau[10]) && isnan(tau[11]) && isnan(z[19]));
-  /* a Stribeck velocity and speeds that no machine has */
+  /* an unrealistic Stribeck velocity and speeds */
   psdm_friction thin = arm[0];
   thin.stribeck = 1e-200;
   assert_true(fabs(after(&thin, 1, -1, 1, 0) + thin.coulomb / thin.sigma0) < 1e-12 * most(&thin));
@@ -362,7 +362,7 @@ static void test_follow_log(void **unused) {
   assert_true(isnan(after(&arm[0], 0, INFINITY, 1, 0)));
 }
 
-/* ---- what bristles are known for, with the numbers of the arm ---- */
+/* ---- known behaviour of bristles, with the numbers of the arm ---- */
 
 /* Pre-sliding: slow sines of the size of the bristles' length s = Fs / sigma0 close a loop around 4 Fs (a - s
  * tanh(a/s)) of lost work (the limit v << vs is Dahl's model), and turn back with the slope sigma0 (1 + tanh(a/s)),
@@ -399,14 +399,14 @@ static void test_hysteresis(void **unused) {
     }
   }
   print_message("hysteresis: gap %.2g, work %.2g, slope %.2g, deflection up to %.9g\n", gap, work, slope, bound);
-  assert_true(gap < 1e-5);  /* what is left of the beginning after 11 rounds of 1.2 lengths: e^-13 */
+  assert_true(gap < 1e-5);  /* the effect of the beginning after 11 rounds of 1.2 lengths: e^-13 */
   assert_true(work < 2e-5); /* trapezoids: (2 pi 3 / 4000)^2 over the thinnest loop's share of the square, about 1/30 */
   assert_true(slope < 6e-3); /* secants over 2e-3 of the amplitude, three lengths at most */
   assert_true(bound <= 1 + 1e-9);
 }
 
-/* A body of this inertia under torque - stiffness * (way since): what is left over at the velocity v after dt, with
- * z after it. */
+/* A body of this inertia under torque - stiffness * (displacement since): the remainder at the velocity v after dt,
+ * with z after it. */
 typedef struct body {
   const psdm_friction *friction;
   double inertia, dt, v, z;

@@ -342,7 +342,7 @@ static void test_any_order(void **unused) {
 
 /* ---- new parameters ---- */
 
-/* what was prepared from the old ones is forgotten: all inertias doubled double everything, also in an old workspace */
+/* cached results are discarded: all inertias doubled double everything, also in an old workspace */
 static void test_parameters(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("kuka_kr6");
@@ -366,8 +366,8 @@ static void test_parameters(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* a finger a thousandth of its arm's length, far from the base: about the base's origin its inertia is nothing, and
- * the dense route must answer */
+/* a finger a thousandth of its arm's length, far from the base: about the base's origin its inertia is negligible, and
+ * the dense route must take over */
 static void test_tiny_finger(void **unused) {
   (void)unused;
   psdm_robot *robot =
@@ -403,7 +403,7 @@ static void test_tiny_finger(void **unused) {
 }
 
 /* two coaxial joints before a body of another size, which turns crosswise and takes nearly all of the inertia about
- * them with it: what is left has the rounding of what was there, not of itself */
+ * them with it: the remainder has the rounding of the original, not of itself */
 static void test_taken_inertia(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot("gravity: [0, 0, 0]\nconvention: modified-dh\n"
@@ -423,7 +423,7 @@ static void test_taken_inertia(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void test_refusals(void **unused) {
   (void)unused;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Counts the operations of the six linearization algorithms: the library's own sources, compiled as C++ with a number that counts.
+# Counts the operations of the six linearization algorithms: the library's own sources, compiled as C++ with a counting number type.
 set -euo pipefail
 CXX=${CXX:-g++}
 "$CXX" --version 2>/dev/null | grep -qiE 'g\+\+|gcc' || { echo "skipped: no g++"; exit 77; }

@@ -28,7 +28,7 @@ static double error_of(const double *x, const long double *y, int count, double 
   return most / scale;
 }
 
-/* theta, d, a, alpha of every row, as the header says they are given */
+/* theta, d, a, alpha of every row, in the header's order */
 static void list_rows(const twin *t, psdm_small_motion *motion) {
   psdm_place x_place = t->modified ? PSDM_AT_PARENT : PSDM_AT_LINK;
   for (int j = 0; j < t->joints; j++) {
@@ -95,8 +95,8 @@ static void test_kinematic(void **unused) {
   printf("worst: dtau/dp %.1e, dqdd/dp %.1e\n", worst[0], worst[1]);
 }
 
-/* tau is linear in pi, so a difference of any length is exact; M dqdd/dp = -dtau/dp; motions stand behind the
- * standard columns */
+/* tau is linear in pi, so a difference of any length is exact; M dqdd/dp = -dtau/dp; motions come after the standard
+ * columns */
 static void test_inertial(void **unused) {
   (void)unused;
   rng g = rng_start("sensitivities to inertial parameters");
@@ -147,7 +147,7 @@ static void test_inertial(void **unused) {
 
 /* ---- along a trajectory ---- */
 
-/* two joints; each half sample is integrated in so many steps, so that the trajectory itself is exact enough */
+/* two joints; each half sample is integrated in this many steps, so that the trajectory itself is exact enough */
 enum { N = 2, FINE = 8 };
 
 typedef struct arm {

@@ -14,7 +14,7 @@ static void expect_below(double error, double tolerance, const char *what, const
   if (!(error <= tolerance)) fail_msg("%s: %.3g is above %.3g for\n%s", what, error, tolerance, text);
 }
 
-/* what terms of a sum over joints add up to: what rounding is relative to */
+/* the sum of the absolute terms over joints, to which rounding is relative */
 static double size_of(int n, const double *M, const double *qd) {
   double most = 0, speed = 0;
   for (int i = 0; i < n * n; i++) most = fmax(most, fabs(M[i]));
@@ -126,7 +126,7 @@ static void check_energy(place *s, const double *p, const double *gradient, doub
   expect_below(worst[1], 1e-12, "gradient of T", text);
 }
 
-/* dp/dt = tau + dT/dq - g along the accelerations that tau leads to */
+/* dp/dt = tau + dT/dq - g along the accelerations of tau */
 static void check_motion(rng *g, place *s, const double *gradient, double *worst, const char *text) {
   int n = s->n;
   double tau[MOST], gravity[MOST], rate[MOST], bias[MOST], wanted[MOST];
@@ -168,7 +168,7 @@ static void test_against_mass_energy_and_forward(void **unused) {
   print_message("M qd %.2g, gradient of T %.2g, dp/dt %.2g\n", worst[0], worst[1], worst[2]);
 }
 
-/* ---- what has no answer ---- */
+/* ---- refusals ---- */
 
 static void test_refusals(void **unused) {
   (void)unused;

@@ -1,5 +1,5 @@
-/* What the recursions leave alone: nothing behind an output is written, every entry of it is; entries that no body
- * can fill are zero to the last bit; questions about things that are not there have an answer. */
+/* The recursions write every entry of an output and nothing beyond it; entries that no body can fill are exactly zero;
+ * indices out of range have an answer. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { ROBOTS = 40, MOST = 24, GUARD = 4 };
 
-/* an output of so many numbers, with a guard behind it */
+/* an output of this many numbers, with a guard behind it */
 typedef struct guarded {
   double x[11 * MOST * MOST + GUARD];
   int count;
@@ -77,14 +77,15 @@ static void test_outputs_whole_and_no_more(void **unused) {
   }
 }
 
-/* joint j stands in the path from the base to joint b */
+/* joint j is on the path from the base to joint b */
 static bool carries(const psdm_robot *r, int j, int b) {
   for (; b >= 0; b = psdm_robot_joint(r, b)->parent)
     if (b == j) return true;
   return false;
 }
 
-/* a joint's torque knows only the links behind it, a drive only the joints it moves: all else is zero, not small */
+/* a joint's torque depends only on the links after it, a drive's only on the joints it moves: everything else is zero,
+ * not small */
 static void test_zeros_are_zero(void **unused) {
   (void)unused;
   rng g = rng_start("zeros");

@@ -72,7 +72,7 @@ static void test_shipped_parallelogram(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* m3 l2 lc3 = m4 l1 lc4: M is constant and diagonal, so velocities ask for no torque */
+/* m3 l2 lc3 = m4 l1 lc4: M is constant and diagonal, so velocities need no torque */
 static void test_decoupling_condition(void **unused) {
   (void)unused;
   bars b = {0.5, 0.3, {2, 1, 0.7, 1.6}, {0.2, 0.1, 0.25, 0}, {0.04, 0.01, 0.02, 0.03}};
@@ -251,7 +251,7 @@ static void test_friction(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* a robot without numbers says so, and still knows where it is */
+/* a robot without numbers reports that, and still has poses */
 static void test_missing_numbers(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("denso_vs6556g");

@@ -1,5 +1,5 @@
-/* Nothing but poses and heights depends on where a robot stands: the same random robots at the origin and a thousand
- * kilometres away. */
+/* Only poses and heights depend on where a robot stands: the same random robots at the origin and a thousand kilometres
+ * away. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void test_far_away(void **unused) {
   rng g = rng_start("far away");
   static char text[64 * 1024];
   static answers near, far;
-  /* one root: two of them stand as far apart as the file's digits say */
+  /* one root: two would be apart only to the digits of the file */
   const random_options options = {1, 7, true, false, true, true};
   for (int k = 0; k < ROBOTS; k++) {
     double q[MOST], qd[MOST], qdd[MOST];

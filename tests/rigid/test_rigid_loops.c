@@ -1,6 +1,6 @@
-/* Closed loops: the five-bar against its geometry and against Lagrange's equations from its own energies, where the
- * rate of G, which the recursion needs, does not appear. A parallelogram written as a loop against the same one
- * written as couplings. */
+/* Closed loops: the five-bar against its geometry and against Lagrange's equations from its own energies, which do not
+ * need the rate of G that the recursion uses. A parallelogram written as a loop against the same one written as
+ * couplings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -162,7 +162,7 @@ static void test_jacobians(void **unused) {
   psdm_robot_free(s.robot);
 }
 
-/* a parallelogram is the loop that couplings can say too */
+/* a parallelogram is a loop that couplings can express too */
 static void test_parallelogram_both_ways(void **unused) {
   (void)unused;
   static const char links[] =
@@ -265,7 +265,7 @@ static void test_dead_points(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* where the links are too short, the answer says so */
+/* if the links are too short, the status says so */
 static void test_open_loop(void **unused) {
   (void)unused;
   psdm_robot *robot =

@@ -25,7 +25,7 @@ static state random_state(rng *g, int n) {
   return s;
 }
 
-/* what is tested on each robot; fails with the robot's text at hand */
+/* the test of one robot; a failure prints the robot's text */
 typedef void (*property)(rng *g, psdm_robot *robot, psdm_work *work, const char *text);
 
 static void on_random_robots(const char *name, property check) {
@@ -120,7 +120,7 @@ static double energy_rate(psdm_robot *robot, psdm_work *work, const state *s) {
   return rate;
 }
 
-/* what the terms of T + U add up to without their signs: rounding of E is relative to this, not to E */
+/* the sum of the absolute terms of T + U: rounding of E is relative to this, not to E */
 static double energy_size(psdm_robot *robot, psdm_work *work, const state *s) {
   static double pi[PARAMETERS], poses[12 * MOST];
   double T, U, size = 0;

@@ -1,5 +1,5 @@
-/* The recursions' own sines and cosines against libm's: 2e-16 absolute wherever an angle may be, libm itself far out
- * and for what is no number. */
+/* The recursions' own sines and cosines against libm's: 2e-16 absolute for usual angles, libm itself far out and for
+ * NAN and infinity. */
 #include <math.h>
 #include <stdio.h>
 

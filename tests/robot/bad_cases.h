@@ -1,4 +1,4 @@
-/* bad_cases.h: robot files that are wrong, each with the sentence its author gets to read. */
+/* bad_cases.h: wrong robot files, each with the message that its author gets. */
 #ifndef BAD_CASES_H
 #define BAD_CASES_H
 
@@ -21,7 +21,7 @@ static psdm_status try_bytes(const char *text, size_t length, const char *file, 
   if (status) {
     assert_null(robot);
     assert_int_equal(error->status, status);
-    /* the same answer for a caller who does not want to know */
+    /* the same status for a caller without an error struct */
     assert_int_equal(psdm_robot_parse(text, length, file, NULL, NULL, &robot, NULL), status);
   }
   psdm_robot_free(robot);

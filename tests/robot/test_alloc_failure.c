@@ -1,4 +1,4 @@
-/* test_alloc_failure.c: memory may run out at any call; each time that is an answer, and nothing is lost. */
+/* test_alloc_failure.c: memory may run out at any call; each time the status says so, and nothing leaks. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include <dirent.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 #include "psdm/psdm.h"
 #include "support.h"
 
-/* one thing that needs memory: makes it, frees it, and hands back what the making answered */
+/* one thing that needs memory: makes it, frees it, and returns the status */
 typedef psdm_status (*attempt)(const psdm_allocator *allocator, const void *what, psdm_error *error);
 
-/* fails the n-th call for every n, until nothing fails any more; returns how many calls there are */
+/* fails the n-th call for every n, until no call fails; returns the number of calls */
 static long survive(attempt try, const void *what) {
   counting c;
   psdm_error error;
@@ -37,7 +37,7 @@ static psdm_status try_load(const psdm_allocator *allocator, const void *path, p
   psdm_robot *robot = (psdm_robot *)&robot;
   psdm_status status = psdm_robot_load(path, NULL, allocator, &robot, error);
   if (status) assert_null(robot);
-  if (status) assert_int_equal(error->status, status); /* a sentence, too */
+  if (status) assert_int_equal(error->status, status); /* a message, too */
   psdm_robot_free(robot);
   return status;
 }
@@ -60,7 +60,7 @@ static void robots_that_are_shipped(void **state) {
   }
 }
 
-/* arenas ask for memory in chunks; a robot large enough makes every kind of allocation begin a chunk somewhere */
+/* arenas allocate chunks; with a large robot every kind of allocation begins a chunk somewhere */
 static void large_robots(void **state) {
   (void)state;
   static const char *const rows[] = {
@@ -100,8 +100,8 @@ static void work_of_shipped_robots(void **state) {
   }
 }
 
-/* a robot that was refused for another reason leaves nothing either */
-static void refusals_leave_nothing(void **state) {
+/* a robot refused for another reason leaks nothing either */
+static void refusals_leak_nothing(void **state) {
   (void)state;
   static const char *const bad[] = {"",
                                     "a: [",
@@ -223,7 +223,7 @@ static void outputs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(robots_that_are_shipped), cmocka_unit_test(large_robots),
-      cmocka_unit_test(work_of_shipped_robots),  cmocka_unit_test(refusals_leave_nothing),
+      cmocka_unit_test(work_of_shipped_robots),  cmocka_unit_test(refusals_leak_nothing),
       cmocka_unit_test(csv_sources_and_files),   cmocka_unit_test(outputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

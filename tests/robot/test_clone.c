@@ -1,5 +1,4 @@
-/* A clone has its own numbers: what is changed there does not show in the robot it came from, nor the other way
- * round. */
+/* A clone has its own numbers: changing them does not change the original, nor the other way round. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +6,7 @@
 
 enum { MOST = 12, PARAMETERS = 11 * 24 };
 
-/* tau of a random motion: all that the numbers do */
+/* tau of a random motion, which depends on all numbers */
 static void torques(const psdm_robot *robot, rng g, double *tau) {
   double q[MOST], qd[MOST], qdd[MOST];
   psdm_work *work;
@@ -37,7 +36,7 @@ static void check(psdm_robot *robot, rng *g) {
   assert_memory_equal(back, pi, sizeof *pi * (size_t)count);
   torques(robot, *g, tau);
   assert_memory_equal(tau, before, sizeof *tau * (size_t)n);
-  /* and the clone does what the robot does with them */
+  /* and the clone behaves like the robot with them */
   torques(clone, *g, tau);
   psdm_robot_set_parameters(robot, other);
   torques(robot, *g, expected);
@@ -46,7 +45,7 @@ static void check(psdm_robot *robot, rng *g) {
   psdm_robot_set_parameters(robot, pi);
   torques(clone, *g, tau);
   assert_memory_equal(tau, expected, sizeof *tau * (size_t)n);
-  /* one unknown number makes the clone alone unready */
+  /* one unknown number makes only the clone unready */
   other[0] = NAN;
   psdm_robot_set_parameters(clone, other);
   assert_int_equal(psdm_robot_ready(clone, NULL), PSDM_E_MISSING);

@@ -91,7 +91,7 @@ static void test_round_trips(void **unused) {
   assert_true(urdfs >= 100);
 }
 
-/* a tilt of 1e-8 rad is no rounding: its cosine is one, and still it turns gravity into torques */
+/* a tilt of 1e-8 rad is not rounding: its cosine is one, but gravity still causes torques */
 static void test_small_tilts_are_kept(void **unused) {
   (void)unused;
   rng g = rng_start("small tilts");
@@ -112,7 +112,7 @@ static void test_small_tilts_are_kept(void **unused) {
       assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
       assert_int_equal(psdm_gravity(robot, work, &q, &tau[0]), PSDM_OK);
       assert_int_equal(psdm_gravity(again, work, &q, &tau[1]), PSDM_OK);
-      /* all there is comes from the tilt: relative to the torque itself, but for what printing pi loses */
+      /* the torque comes from the tilt alone: compared relative to itself, except for the digits of a printed pi */
       if (!(fabs(tau[0] - tau[1]) <= 1e-14 * fabs(tau[0]) + 1e-14))
         fail_msg("%.17g became %.17g for\n%s", tau[0], tau[1], text);
       psdm_work_free(work, NULL);
@@ -178,7 +178,7 @@ static void test_urdf_round_trips(void **unused) {
   }
 }
 
-/* ---- everything else a YAML file says survives ---- */
+/* ---- everything else in a YAML file survives ---- */
 
 static void test_shipped_robots(void **unused) {
   (void)unused;
@@ -209,7 +209,7 @@ static void test_shipped_robots(void **unused) {
 static void test_loops(void **unused) {
   (void)unused;
   rng g = rng_start("loops");
-  static const char *const names[] = {"five_bar", "parallelogram"}; /* the second closes its own by couplings */
+  static const char *const names[] = {"five_bar", "parallelogram"}; /* the second closes its loop by couplings */
   for (int k = 0; k < 2; k++) {
     psdm_robot *robot = load_shipped(names[k]), *again = reload(robot, PSDM_FORMAT_YAML, names[k]);
     int n = psdm_robot_n(robot), closed = 0;
@@ -269,7 +269,7 @@ static void test_odd_names(void **unused) {
   psdm_robot_free(robot);
 }
 
-static void test_losses_are_told(void **unused) {
+static void test_losses_are_reported(void **unused) {
   (void)unused;
   char text[160];
   psdm_robot *puma = load_shipped("puma560"), *kr6 = load_shipped("kuka_kr6"), *hpr = load_shipped("hitachi_hpr");
@@ -298,7 +298,7 @@ static void test_tables(void **unused) {
   char dh[64], x[64];
   snprintf(dh, sizeof dh, "/tmp/psdm-dh-%ld.csv", (long)getpid());
   snprintf(x, sizeof x, "/tmp/psdm-x-%ld.csv", (long)getpid());
-  /* the SCARA of Table 1(c), with joint 4 counted the other way round */
+  /* the SCARA of Table 1(c), with joint 4 in the opposite direction */
   write_file(dh, "a, alpha, d, theta, type, sign\n0.350, 0, 0.160, 0, 0, 1\n0.300, 3.14159, 0, 0, 0, 1\n0, 0, 0, 0, 1, "
                  "1\n0 0 0 0 0 -1\n");
   write_file(
@@ -323,7 +323,7 @@ static void test_tables(void **unused) {
   assert_int_equal(psdm_robot_load_tables(dh, NULL, NULL, NULL, &tables, &error), PSDM_OK);
   assert_int_equal(psdm_robot_ready(tables, NULL), PSDM_E_MISSING);
   psdm_robot_free(tables);
-  /* wrong tables are refused with their place */
+  /* wrong tables are refused with the position */
   write_file(dh, "0.35 0 0.16 0\n0.3 0 zero 0\n");
   assert_int_equal(psdm_robot_load_tables(dh, NULL, NULL, NULL, &tables, &error), PSDM_E_PARSE);
   assert_int_equal(error.line, 2);
@@ -374,7 +374,7 @@ static void add_variable(mat_t *file, const char *name, double *columns, size_t 
   Mat_VarFree(var);
 }
 
-/* MATLAB's own file, stored by columns, with another variable beside the wanted ones */
+/* MATLAB's own file, stored by columns, with an extra variable */
 static void test_mat_tables(void **unused) {
   (void)unused;
   char path[64];
@@ -403,11 +403,16 @@ static void test_mat_tables(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trips),      cmocka_unit_test(test_small_tilts_are_kept),
-      cmocka_unit_test(test_urdf_round_trips), cmocka_unit_test(test_shipped_robots),
-      cmocka_unit_test(test_losses_are_told),  cmocka_unit_test(test_loops),
-      cmocka_unit_test(test_odd_names),        cmocka_unit_test(test_tables_in_memory),
-      cmocka_unit_test(test_tables),           cmocka_unit_test(test_mat_tables),
+      cmocka_unit_test(test_round_trips),
+      cmocka_unit_test(test_small_tilts_are_kept),
+      cmocka_unit_test(test_urdf_round_trips),
+      cmocka_unit_test(test_shipped_robots),
+      cmocka_unit_test(test_losses_are_reported),
+      cmocka_unit_test(test_loops),
+      cmocka_unit_test(test_odd_names),
+      cmocka_unit_test(test_tables_in_memory),
+      cmocka_unit_test(test_tables),
+      cmocka_unit_test(test_mat_tables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

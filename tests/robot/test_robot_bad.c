@@ -1,4 +1,4 @@
-/* test_robot_bad.c: robot files that are wrong, each with the sentence its author gets to read. */
+/* test_robot_bad.c: wrong robot files, each with the message that its author gets. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
 #define BODY_KEYS "mass, com, inertia, standard, name"
 #define NUMBER "a finite decimal number was expected"
 
-/* the frame that the cases below are built on is itself good */
-static void the_frame_is_good(void **state) {
+/* the template of the cases below is itself good */
+static void the_template_is_good(void **state) {
   (void)state;
   static const char *const good[] = {DH JOINT, TWO, TWO "links: [{mass: 1}, {mass: 1}]\n"};
   for (size_t i = 0; i < 3; i++) psdm_robot_free(parse_robot(good[i]));
@@ -229,7 +229,7 @@ static void names(void **state) {
   };
   CHECK(cases);
 
-  /* 200 characters are a name, 201 are not */
+  /* a name may have 200 characters, not 201 */
   char text[400], name[202], sentence[900];
   for (size_t length = 200; length <= 201; length++) {
     memset(name, 'x', length);
@@ -357,7 +357,7 @@ static void transmissions_and_assumptions(void **state) {
   CHECK(cases);
 }
 
-/* ---- names that would like to be something else ---- */
+/* ---- names that look like something else ---- */
 
 static void hostile_names_are_only_names(void **state) {
   (void)state;
@@ -377,7 +377,7 @@ static void hostile_names_are_only_names(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[600], sentence[900], expected[900];
     const char *yaml = cases[i].yaml;
-    /* as a name it is kept as it is */
+    /* as a name it is kept unchanged */
     snprintf(text, sizeof text, "name: %s\n" DH "  - {name: %s}\nlinks: [{name: %s, mass: -1}]\ntheta: {%s: 1}\n", yaml,
              yaml, yaml, yaml);
     psdm_robot *robot = parse_robot(text);
@@ -390,7 +390,7 @@ static void hostile_names_are_only_names(void **state) {
     assert_string_equal(psdm_robot_warning(robot, 0), expected);
     psdm_robot_free(robot);
 
-    /* in every message it is escaped */
+    /* in a message it is escaped */
     const struct {
       const char *format, *sentence;
     } uses[] = {
@@ -414,7 +414,7 @@ static void hostile_names_are_only_names(void **state) {
     }
   }
 
-  /* what is not UTF-8 is not YAML */
+  /* YAML must be UTF-8 */
   char sentence[900];
   assert_int_equal(try_text(DH "  - {name: caf\xE9 au lait}\n", FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
   assert_string_equal(sentence, "test.yaml:3:16: malformed YAML: invalid trailing UTF-8 octet");
@@ -426,7 +426,7 @@ static void hostile_names_are_only_names(void **state) {
 
 /* ---- many ---- */
 
-/* a file of count joints j0, j1, ..., each by its own line, which may name the next one too */
+/* a file of `count` joints j0, j1, ..., each in a line of its own, which may also name the next one */
 static char *many_joints(int count, const char *line, const char *tail) {
   char *text = malloc(strlen(DH) + (size_t)count * (strlen(line) + 24) + strlen(tail) + 1), *at = text;
   assert_non_null(text);
@@ -464,7 +464,7 @@ static void many_are_accepted_and_more_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_frame_is_good),
+      cmocka_unit_test(the_template_is_good),
       cmocka_unit_test(keys),
       cmocka_unit_test(values),
       cmocka_unit_test(links_and_tool),

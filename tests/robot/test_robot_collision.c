@@ -1,5 +1,5 @@
-/* test_robot_collision.c: `collision:` and `tool:` of a robot file: read, refused with a sentence, written back,
- * cloned, cut. */
+/* test_robot_collision.c: `collision:` and `tool:` of a robot file: read, refused with a message, written back, cloned,
+ * cut. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void expect_pairs(const psdm_robot *robot, int count, const int (*pairs)[
   assert_false(psdm_collision_pair(robot, count, &a, &b) || psdm_collision_pair(robot, -1, &a, &b));
 }
 
-static void what_is_read(void **state) {
+static void shapes_are_read(void **state) {
   (void)state;
   double normal[3], height;
   psdm_robot *robot = parse_robot(ARM "collision:\n  floor: {normal: [0, 3, 4], height: -0.5}\n" FOUR_CAPSULES);
@@ -80,7 +80,7 @@ static void what_is_read(void **state) {
   psdm_robot_free(robot);
 }
 
-/* links that are fixed to each other are one, and what is fixed to the base is the base */
+/* links that are fixed to each other are one link, and links fixed to the base are the base */
 static void fixed_links(void **state) {
   (void)state;
   psdm_robot *robot = parse_robot(
@@ -99,7 +99,7 @@ typedef struct bad_case {
   const char *text, *sentence;
 } bad_case;
 
-static void what_is_refused(void **state) {
+static void wrong_shapes_are_refused(void **state) {
   (void)state;
 #define C(capsule) ARM "collision:\n  capsules:\n    - " capsule "\n"
 #define NEEDS "test.yaml:12:7: capsule 1: a capsule needs link, from and radius; to is from where it is a sphere"
@@ -206,8 +206,7 @@ static void written_and_cloned(void **state) {
       ARM "collision:\n  floor: {normal: [1, 2, 3], height: -0.7}\n" FOUR_CAPSULES
           "  apart: [[base, two], [three, three]]\n",
       ARM "collision:\n" FOUR_CAPSULES, ARM "collision: {floor: {height: -0.1}}\n", ARM "collision: {}\n",
-      /* a link frame that no dh row says, and links whose names are those of other
-                                       * joints */
+      /* a link frame that no DH row can express, and links named like other joints */
       DH "  - {name: a, a: 0.3, origin: {xyz: [0.1, 0.2, 0.3], rpy: [0.3, 0.2, 0.1]}}\n  - {name: b, a: 0.3, origin: "
          "{xyz: [0.1, 0.2, 0.3], rpy: [0.3, 0.2, 0.1]}}\n"
          "  - {name: c, a: 0.3}\nlinks:\n  - {name: b, mass: 1}\n  - {name: c, mass: 1}\n  - {name: a, mass: 1}\n"
@@ -223,7 +222,7 @@ static void written_and_cloned(void **state) {
     bool floor = psdm_collision_floor(robot, normal, &height);
     assert_true(floor == psdm_collision_floor(again, other, &other_height));
     if (floor) assert_true(memcmp(normal, other, sizeof normal) == 0 && height == other_height);
-    /* URDF cannot say it */
+    /* URDF cannot express it */
     assert_string_equal(psdm_robot_loss(robot, PSDM_FORMAT_URDF, 0, loss, sizeof loss), "the collision geometry");
     assert_null(psdm_robot_loss(robot, PSDM_FORMAT_URDF, 1, loss, sizeof loss));
     psdm_robot_free(clone);
@@ -249,8 +248,8 @@ static void cut_and_locked(void **state) {
   assert_int_equal(psdm_robot_tool(robot, pi), -1);
   psdm_robot_free(robot);
 
-  /* what was on link one is on the base now; the old base and the floor are gone, and the rest are neighbours or are
-   * still apart */
+  /* shapes of link one are on the base now; the old base and the floor are gone, and the other pairs are neighbours or
+   * still `apart` */
   robot = parse_with(text, &(psdm_robot_options){.root = "one"});
   assert_int_equal(psdm_collision_capsules(robot), 3);
   assert_int_equal(psdm_collision_capsule(robot, 0)->joint, -1);
@@ -304,7 +303,7 @@ static void tools(void **state) {
   psdm_robot_free(clone);
   psdm_robot_free(robot);
   psdm_robot_free(bare);
-  /* one that never moves is none */
+  /* a link that never moves is refused */
   robot = parse_robot(DH "  - {name: A1, a: 0.3}\n  - {name: stand, type: fixed, parent: base}\ntool: {mass: 1}\n");
   assert_int_equal(psdm_robot_tool(robot, own), -1);
   psdm_robot_free(robot);
@@ -345,7 +344,7 @@ static void memory_runs_out(void **state) {
     }
 }
 
-/* more than is read is refused, and what is read is read quickly */
+/* more than the limit is refused, and up to the limit is read quickly */
 static void many(void **state) {
   (void)state;
   static char text[1 << 20];
@@ -369,9 +368,10 @@ static void many(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_read),       cmocka_unit_test(fixed_links),    cmocka_unit_test(what_is_refused),
-      cmocka_unit_test(written_and_cloned), cmocka_unit_test(cut_and_locked), cmocka_unit_test(tools),
-      cmocka_unit_test(memory_runs_out),    cmocka_unit_test(many),
+      cmocka_unit_test(shapes_are_read),          cmocka_unit_test(fixed_links),
+      cmocka_unit_test(wrong_shapes_are_refused), cmocka_unit_test(written_and_cloned),
+      cmocka_unit_test(cut_and_locked),           cmocka_unit_test(tools),
+      cmocka_unit_test(memory_runs_out),          cmocka_unit_test(many),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

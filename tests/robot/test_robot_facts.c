@@ -1,5 +1,5 @@
-/* test_robot_facts.c: what a robot answers at the edges: indices out of range, closed loops, parts of a robot that
- * cannot be cut out, tables with one thing wrong, names that a format cannot say. */
+/* test_robot_facts.c: edge cases of a robot: indices out of range, closed loops, parts that cannot be cut out, tables
+ * with one mistake, names that a format cannot hold. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <math.h>
 #include <stdio.h>
@@ -25,10 +25,10 @@ static void expect(const char *text, const psdm_robot_options *options, const ch
   if (!status) fail_msg("accepted, but '%s' was expected for\n%s", sentence, text);
   assert_null(robot);
   psdm_error_format(&error, found, sizeof found);
-  if (!strstr(found, sentence)) fail_msg("'%s' was expected, '%s' said for\n%s", sentence, found, text);
+  if (!strstr(found, sentence)) fail_msg("'%s' was expected, '%s' found for\n%s", sentence, found, text);
 }
 
-static void loops_that_are_wrong(void **state) {
+static void wrong_loops_are_refused(void **state) {
   (void)state;
   static const struct {
     const char *joints, *loops, *sentence;
@@ -59,7 +59,7 @@ static void loops_that_are_wrong(void **state) {
   }
 }
 
-static void parts_that_cannot_be_cut_out(void **state) {
+static void impossible_cuts_are_refused(void **state) {
   (void)state;
   static const psdm_lock twice[] = {{"b", 0}, {"b", 1}}, unknown[] = {{"x", 0}};
   expect(LOOP TIED, &(psdm_robot_options){.tip = "link2"}, "a robot with closed loops cannot be cut or locked");
@@ -72,7 +72,7 @@ static void parts_that_cannot_be_cut_out(void **state) {
   expect(LOOP, &(psdm_robot_options){.snap_axes = NAN}, "axes can be snapped within 0 to 0.1 rad");
 }
 
-/* rows of independent joints are as the file has them, those of passive ones unknown */
+/* rows of independent joints are those of the file, rows of passive ones are unknown */
 static void coupling_of_closed_loops(void **state) {
   (void)state;
   psdm_robot *robot = parse_robot(LOOP TIED);
@@ -139,12 +139,12 @@ static void expect_tables(const char *dh, const char *x, const char *sentence) {
   } else {
     if (!status) fail_msg("accepted, but '%s' was expected for\n%s", sentence, dh);
     psdm_error_format(&error, found, sizeof found);
-    if (!strstr(found, sentence)) fail_msg("'%s' was expected, '%s' said for\n%s", sentence, found, dh);
+    if (!strstr(found, sentence)) fail_msg("'%s' was expected, '%s' found for\n%s", sentence, found, dh);
   }
   psdm_robot_free(robot);
 }
 
-static void tables_that_are_wrong(void **state) {
+static void wrong_tables_are_refused(void **state) {
   (void)state;
   expect_tables("0,1.5708,0.3,0\n0.4,0,0,0\n", NULL, NULL); /* four columns are enough */
   expect_tables("0,1.5708,0.3,0,1\n0.4,0,0,0,0\n", "1,0,0,0,1,1,1,0,0,0\n1,0,0,0,1,1,1,0,0,0\n", NULL);
@@ -200,8 +200,8 @@ static void losses_are_named(void **state) {
   }
 }
 
-/* names of every kind come back from YAML as they were */
-static void names_come_back(void **state) {
+/* names of every kind survive YAML unchanged */
+static void names_survive(void **state) {
   (void)state;
   static const char *const names[] = {"a\x01"
                                       "b",
@@ -248,10 +248,13 @@ static void names_come_back(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loops_that_are_wrong),     cmocka_unit_test(parts_that_cannot_be_cut_out),
-      cmocka_unit_test(coupling_of_closed_loops), cmocka_unit_test(indices_out_of_range),
-      cmocka_unit_test(tables_that_are_wrong),    cmocka_unit_test(losses_are_named),
-      cmocka_unit_test(names_come_back),
+      cmocka_unit_test(wrong_loops_are_refused),
+      cmocka_unit_test(impossible_cuts_are_refused),
+      cmocka_unit_test(coupling_of_closed_loops),
+      cmocka_unit_test(indices_out_of_range),
+      cmocka_unit_test(wrong_tables_are_refused),
+      cmocka_unit_test(losses_are_named),
+      cmocka_unit_test(names_survive),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_robot_nodes.c: robot files with each node in turn missing, of another kind or absurd: refused with a line and
- * a clean sentence, or a robot that can be used. */
+/* test_robot_nodes.c: robot files with each node in turn missing, of the wrong type or absurd: refused with a line and
+ * a clean message, or a robot that can be used. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ typedef struct tally {
   int refused, accepted, wrong;
 } tally;
 
-/* where another kind is a fair way to say something */
+/* where another type is valid too */
 static bool either(const char *where) { return strstr(where, "theta") || strstr(where, "collision.floor"); }
 
 static void visit(void *user, const char *text, nodes_change change, const char *where) {

@@ -1,4 +1,4 @@
-/* test_robot_read.c: what a robot file says is what the getters and the dynamics say. */
+/* test_robot_read.c: the getters and the dynamics agree with the robot file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,7 +249,7 @@ static void gravity_can_be_overridden(void **state) {
   psdm_robot_free(robot);
 }
 
-/* ---- angles that were meant to be something else ---- */
+/* ---- rounded angles ---- */
 
 static void angles_snap(void **state) {
   (void)state;
@@ -257,7 +257,7 @@ static void angles_snap(void **state) {
                      "  - {name: A1, alpha: 1.5708, limits: {upper: 1.5708}}\n"
                      "  - {name: A2, alpha: -3.14159, theta: 0.5236}\n"
                      "  - {name: A3, alpha: 1.5707963267948966, theta: pi/2}\n" /* exact: no note */
-                     "  - {name: A4, alpha: 1.571, theta: 0.1}\n"               /* 2e-4 off: meant as it is */
+                     "  - {name: A4, alpha: 1.571, theta: 0.1}\n"               /* 2e-4 off: kept */
                      "base: {rpy: [0.00001, 0, 0]}\n";
   static const char *const notes[] = {"line 7: rpy 1e-05 snapped to 0 deg (--no-snap keeps it)",
                                       "line 3: joint 'A1': alpha 1.5708 snapped to 90 deg (--no-snap keeps it)",
@@ -268,7 +268,7 @@ static void angles_snap(void **state) {
   for (int i = 0; i < 4; i++) assert_string_equal(psdm_robot_note(robot, i), notes[i]);
   assert_null(psdm_robot_note(robot, 4));
   assert_null(psdm_robot_note(robot, -1));
-  assert_true(psdm_robot_joint(robot, 0)->limits.upper == 1.5708); /* a limit is a limit */
+  assert_true(psdm_robot_joint(robot, 0)->limits.upper == 1.5708); /* limits are not snapped */
   const double q[4] = {0};
   double poses[48];
   psdm_work *work;
@@ -313,8 +313,8 @@ static void transmissions_are_consistent(void **state) {
         assert_near(q[i], T[k][3 * i] * motor[0] / gear[k][0] + T[k][3 * i + 1] * motor[1] / gear[k][1] +
                               T[k][3 * i + 2] * motor[2] / gear[k][2]);
       psdm_robot_joint_to_motor(robot, q, back);
-      if (!(max_difference(back, motor, 3) < 1e-11)) fail_msg("robot %d: not its own inverse", k);
-      /* what the motors put in is what the joints get */
+      if (!(max_difference(back, motor, 3) < 1e-11)) fail_msg("robot %d: the inverse differs", k);
+      /* the motors' power equals the joints' power */
       psdm_robot_motor_torque(robot, tau, tau_motor);
       for (int i = 0; i < 3; i++) power += tau[i] * q[i], power_motor += tau_motor[i] * motor[i];
       if (!(fabs(power - power_motor) < 1e-11 * (1 + fabs(power))))
@@ -324,7 +324,7 @@ static void transmissions_are_consistent(void **state) {
   }
 }
 
-/* ---- dynamics: the same robot written in two ways ---- */
+/* ---- dynamics: the same robot in two notations ---- */
 
 /* order[i] is the joint of b that moves like q_i of a; NULL: the same order */
 static void assert_same_dynamics(const psdm_robot *a, const psdm_robot *b, const int *order) {
@@ -361,7 +361,7 @@ static void assert_same_texts(const char *a, const char *b, const int *order) {
   psdm_robot_free(other);
 }
 
-/* A body as point masses, so that it can be moved and added without any formula of the library. */
+/* A body of point masses, which can be moved and added without the library's formulas. */
 typedef struct point {
   double m, r[3];
 } point;
@@ -382,7 +382,7 @@ static point placed(const frame *f, point x) {
   return y;
 }
 
-/* "standard: {m: ..., ZZ: ...}" of so many point masses; static storage, four at a time */
+/* "standard: {m: ..., ZZ: ...}" of a number of point masses; static storage, four at a time */
 static const char *standard(const point *points, int count) {
   static char ring[4][600];
   static int turn;
@@ -434,7 +434,7 @@ static void fixed_joints_are_lumped(void **state) {
            "  - {name: pedestal, type: fixed, d: 0.3, alpha: pi/2}\n"
            "  - {name: j1, d: 0.2, a: 0.3, alpha: -pi/2}\n"
            "  - {name: bracket, type: fixed, theta: 0.7, d: 0.1, a: 0.05, alpha: 0.4}\n"
-           "  - {name: sensor, type: fixed, theta: -0.2, d: 0.3, a: 0.1, alpha: 1.1}\n" /* fixed to what is fixed */
+           "  - {name: sensor, type: fixed, theta: -0.2, d: 0.3, a: 0.1, alpha: 1.1}\n" /* fixed to a fixed link */
            "  - {name: j2, parent: bracket, a: 0.4, d: 0.02, theta: 0.1}\n"
            "  - {name: hand, type: fixed, a: 0.15, alpha: -0.6}\n"
            "links:\n  - %s\n",
@@ -486,7 +486,7 @@ static void tools_and_motors_are_folded_in(void **state) {
 #undef ROWS
   assert_same_texts(folded, by_hand, NULL);
 
-  /* the drive inertia is what the motor's is, through the gear */
+  /* the drive inertia is the motor's inertia times the gear ratio squared */
   psdm_robot *robot = parse_robot(folded);
   double pi[32];
   assert_int_equal(psdm_robot_parameter_count(robot), 32);
@@ -590,7 +590,7 @@ static void the_base_has_a_pose(void **state) {
 #undef ARM
 }
 
-/* ---- doubts ---- */
+/* ---- warnings ---- */
 
 static void implausible_links_are_named(void **state) {
   (void)state;
@@ -637,7 +637,7 @@ static void implausible_links_are_named(void **state) {
   }
 }
 
-/* ---- the robots that come with the library ---- */
+/* ---- the robots shipped with the library ---- */
 
 static void shipped_robots_are_read(void **state) {
   (void)state;
@@ -661,14 +661,14 @@ static void shipped_robots_are_read(void **state) {
     assert_int_equal(psdm_robot_drives(robot), facts[i].drives);
     assert_int_equal(psdm_robot_coupled(robot), facts[i].coupled);
     assert_int_equal(psdm_robot_ready(robot, NULL) == PSDM_OK, facts[i].ready);
-    assert_int_equal(psdm_robot_notes(robot), 0); /* nothing had to be guessed */
+    assert_int_equal(psdm_robot_notes(robot), 0); /* nothing was guessed */
     assert_int_equal(psdm_robot_warnings(robot), facts[i].warnings);
     psdm_robot_free(robot);
   }
 }
 
-/* the published numbers that cannot be (numbers: roots of the characteristic polynomial, by hand) */
-static void published_doubts_are_told(void **state) {
+/* the published numbers that are impossible (numbers: roots of the characteristic polynomial, by hand) */
+static void impossible_published_numbers_are_reported(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("kuka_kr6");
   assert_string_equal(psdm_robot_warning(robot, 0), "link 'link5': inertia about its centre of mass is not positive "
@@ -714,7 +714,7 @@ int main(void) {
       cmocka_unit_test(the_base_has_a_pose),
       cmocka_unit_test(implausible_links_are_named),
       cmocka_unit_test(shipped_robots_are_read),
-      cmocka_unit_test(published_doubts_are_told),
+      cmocka_unit_test(impossible_published_numbers_are_reported),
       cmocka_unit_test(files_that_cannot_be_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

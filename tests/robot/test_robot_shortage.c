@@ -1,4 +1,4 @@
-/* test_robot_shortage.c: memory runs out wherever a robot file of any kind is read, cut, copied or written. */
+/* test_robot_shortage.c: memory runs out at every place that reads, cuts, copies or writes a robot file of any kind. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <stdlib.h>

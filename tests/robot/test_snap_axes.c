@@ -1,4 +1,5 @@
-/* test_snap_axes.c: axes that are nearly parallel or perpendicular are made so on request, and nothing else changes. */
+/* test_snap_axes.c: axes that are nearly parallel or perpendicular are made exactly so on request, and nothing else
+ * changes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,8 +93,8 @@ static void a_calibrated_kr6_is_a_kr6_again(void **state) {
   count(snapped, &functions, &parameters);
   assert_int_equal(functions, 6086);
   assert_int_equal(parameters, 36);
-  /* link frames keep their places on their links, so inertias stay turned by what the table says: torques are those
-   * of neither, but as near as the angle */
+  /* link frames stay on their links, so inertias stay turned by the table's angles: torques differ from both robots',
+   * by no more than the angle */
   double changed = difference(off, snapped);
   print_message("torques change by %.2g of the largest; by %.2g from a table without misalignment\n", changed,
                 difference(plain, snapped));
@@ -141,7 +142,7 @@ static void draw(rng *g, double angle, arm *r) {
   }
 }
 
-/* with its axes off by `share` of what they are off by, rounded as the table says */
+/* with `share` of the axes' errors, rounded like the table */
 static psdm_robot *make(const arm *r, double share, double snap_axes) {
   static char text[8192];
   text_writer w = {text, sizeof text};
@@ -162,9 +163,8 @@ static psdm_robot *make(const arm *r, double share, double snap_axes) {
   return parse(text, snap_axes);
 }
 
-/* within the angle the exact robot comes back: its torques, its functions and its parameters; beyond it nothing
- * changes */
-static void random_arms_come_back(void **state) {
+/* within the angle the exact robot is restored: its torques, functions and parameters; beyond it nothing changes */
+static void random_arms_are_restored(void **state) {
   (void)state;
   rng g = rng_start("snap_axes");
   double worst = 0;
@@ -184,7 +184,7 @@ static void random_arms_come_back(void **state) {
     }
     psdm_robot_free(snapped);
     psdm_robot_free(still);
-    /* one axis at a time beyond the angle: it stays, to the last bit, while all others are exact */
+    /* one axis at a time beyond the angle: it stays unchanged to the last bit, while all others become exact */
     for (int j = 0; j < r.n; j++) r.off[j] = 0;
     int j = rng_int(&g, 1, r.n - 1);
     r.off[j] = r.near[j] ? (rng_int(&g, 0, 1) ? 1 : -1) * rng_uniform(&g, 1.001, 3) * angle : 0;
@@ -198,8 +198,8 @@ static void random_arms_come_back(void **state) {
   print_message("torques of snapped arms are the exact ones' to %.2g\n", worst);
 }
 
-/* where the origin lies off the common normal, axes that meet still meet: modified DH has its d along the new axis */
-static void axes_that_meet_still_do(void **state) {
+/* with an origin off the common normal, intersecting axes still intersect: modified DH has its d along the new axis */
+static void intersecting_axes_still_intersect(void **state) {
   (void)state;
   static const char *const form =
       "convention: modified-dh\njoints:\n  - {}\n  - {name: bolted, type: fixed, origin: {rpy: [0.3, 0.2, 0.1]}}\n"
@@ -240,9 +240,9 @@ static void angles_out_of_range_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_calibrated_kr6_is_a_kr6_again),
-                                     cmocka_unit_test(axes_beyond_the_angle_stay),
-                                     cmocka_unit_test(random_arms_come_back), cmocka_unit_test(axes_that_meet_still_do),
-                                     cmocka_unit_test(angles_out_of_range_are_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_calibrated_kr6_is_a_kr6_again), cmocka_unit_test(axes_beyond_the_angle_stay),
+      cmocka_unit_test(random_arms_are_restored), cmocka_unit_test(intersecting_axes_still_intersect),
+      cmocka_unit_test(angles_out_of_range_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

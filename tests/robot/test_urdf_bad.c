@@ -1,4 +1,4 @@
-/* test_urdf_bad.c: URDF files that are wrong, each with the sentence its author gets to read. */
+/* test_urdf_bad.c: wrong URDF files, each with the message that its author gets. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
   "<robot>\n<link name='base'/><link name='arm'>\n" inside "</link>\n" JOINT END /* inside: line 3 */
 #define XACRO "this is a xacro file; run 'xacro FILE > robot.urdf' and read that"
 
-/* the frames that the cases below are built on are themselves good */
-static void the_frame_is_good(void **state) {
+/* the templates of the cases below are themselves good */
+static void the_template_is_good(void **state) {
   (void)state;
   static const bad_case cases[] = {
       {GOOD, PSDM_OK, ""},
@@ -34,7 +34,7 @@ static void the_frame_is_good(void **state) {
 
 /* ---- XML ---- */
 
-/* libxml2's own words differ from version to version: the line and ours are checked */
+/* libxml2's messages differ between versions: the line and our words are checked */
 static void malformed_xml(void **state) {
   (void)state;
   static const struct {
@@ -46,7 +46,7 @@ static void malformed_xml(void **state) {
       {"<?xml version='1.0'?>\n", 2},
       {"<robot>\n<link name='a'>\n</robot>\n", 3},         /* unclosed */
       {"<robot>\n<link name='a'/>\n", 3},                  /* cut off */
-      {"<robot>\n<link name='a'>\n</lnk>\n</robot>\n", 3}, /* the first error is told, not the last */
+      {"<robot>\n<link name='a'>\n</lnk>\n</robot>\n", 3}, /* the first error is reported, not the last */
       {LINKS JOINT END "<robot/>\n", 6},                   /* two roots */
       {GOOD "and more\n", 6},
       {"<robot name='&what;'/>\n", 1},                     /* unknown entity */
@@ -59,9 +59,9 @@ static void malformed_xml(void **state) {
       {"<robot>\n<link name='a' name='b'/>\n</robot>\n", 2},
       {"<robot>\n<!-- a -- b --->\n</robot>\n", 2},
       {"<robot>\n<![CDATA[ no end\n</robot>\n", 4},
-      /* the declaration comes first, but for blanks, or not at all */
+      /* the declaration comes first, except for blanks, or is missing */
       {"<!-- a -->\n<?xml version='1.0'?>\n" GOOD, 2},
-      {"<?xml version='0.0'\n" GOOD, 1}, /* it has an end */
+      {"<?xml version='0.0'\n" GOOD, 1}, /* it must end */
       {"<?xml version='none'?>\n" GOOD, 1},
       {"<?xml version='0.0'?>\n<?xml version='1.0'?>\n" GOOD, 2},
       {"\n<?xml version='0.0'?>\n<robot>\n<link name='a'>\n</robot>\n", 5}, /* lines keep their numbers */
@@ -92,7 +92,7 @@ static void other_encodings(void **state) {
        "test.urdf:1: a byte that is not UTF-8; save the file in that encoding"},
       /* cut */
       {"<robot name='\xE2\x82", PSDM_E_PARSE, "test.urdf:1: a byte that is not UTF-8; save the file in that encoding"},
-      /* what the file says of itself does not matter as long as its bytes are UTF-8 */
+      /* the declared encoding does not matter as long as the bytes are UTF-8 */
       {"<?xml version='1.0' encoding='klingon'?>\n" GOOD, PSDM_OK, ""},
       {"<?xml version='1.0' encoding='UTF-7'?>\n" GOOD, PSDM_OK, ""},
       {"\xEF\xBB\xBF" GOOD, PSDM_OK, ""},
@@ -119,7 +119,7 @@ static void other_encodings(void **state) {
   }
 }
 
-/* refused where it stands: nothing is expanded, fetched or opened */
+/* refused at its line: nothing is expanded, fetched or opened */
 static void document_types(void **state) {
   (void)state;
   char path[] = "/tmp/psdm-urdf-XXXXXX", text[1200], sentence[900];
@@ -148,7 +148,7 @@ static void document_types(void **state) {
     strcat(text, "<robot name='&x;'>\n<link name='&x;'/></robot>\n");
     assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
     assert_string_equal(sentence, "test.urdf:1: a document type declaration (<!DOCTYPE>) is not supported");
-    /* behind a declaration and a comment too */
+    /* after a declaration and a comment too */
     char later[1400];
     snprintf(later, sizeof later, "<?xml version='1.0'?>\n<!-- x -->\n%s", text);
     assert_int_equal(try_text(later, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
@@ -157,7 +157,7 @@ static void document_types(void **state) {
   assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
   unlink(path);
 
-  /* XInclude stays what it is, an element of somebody else */
+  /* XInclude is an unknown element like any other */
   strcpy(text,
          "<robot xmlns:xi='http://www.w3.org/2001/XInclude'>\n<xi:include href='file:///etc/passwd' parse='text'/>\n"
          "<link name='base'/><link name='arm'/>" JOINT END);
@@ -375,13 +375,13 @@ static void xacro(void **state) {
        "test.urdf:4: attribute name is '${prefix}tool': " XACRO},
       {"<robot name='$(arg name)'>\n" L("base") L("arm") JOINT END, PSDM_E_PARSE,
        "test.urdf:1: attribute name is '$(arg name)': " XACRO},
-      {DECLARED L("base") L("arm") JOINT END, PSDM_OK, ""}, /* what xacro leaves behind */
+      {DECLARED L("base") L("arm") JOINT END, PSDM_OK, ""}, /* leftovers of xacro */
   };
 #undef DECLARED
   CHECK(cases);
 }
 
-/* ---- names that would like to be something else ---- */
+/* ---- names that look like something else ---- */
 
 static void hostile_names_are_only_names(void **state) {
   (void)state;
@@ -413,7 +413,7 @@ static void hostile_names_are_only_names(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[1200], sentence[900], expected[900];
     const char *xml = cases[i].xml;
-    /* as a name it is kept as it is */
+    /* as a name it is kept unchanged */
     snprintf(text, sizeof text,
              "<robot name=\"%s\"><link name='base'/><link name=\"%s\"><inertial><mass value='-1'/></inertial></link>"
              "<joint name=\"%s\" type='continuous'><parent link='base'/><child link=\"%s\"/></joint></robot>",
@@ -426,7 +426,7 @@ static void hostile_names_are_only_names(void **state) {
     snprintf(expected, sizeof expected, "link '%s': mass is negative (-1 kg)", cases[i].quoted);
     assert_string_equal(psdm_robot_warning(robot, 0), expected);
     psdm_robot_free(robot);
-    /* in every message it is escaped */
+    /* in a message it is escaped */
     for (size_t k = 0; k < sizeof uses / sizeof *uses; k++) {
       snprintf(text, sizeof text, uses[k][0], xml, xml);
       assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
@@ -436,7 +436,7 @@ static void hostile_names_are_only_names(void **state) {
   }
 }
 
-/* 200 bytes are a name, 201 or 300 are not; in messages they are cut */
+/* a name may have 200 bytes, not 201 or 300; in messages it is cut */
 static void long_names(void **state) {
   (void)state;
   static const char *const frames[] = {
@@ -461,7 +461,7 @@ static void long_names(void **state) {
                psdm_escape(name, cut, sizeof cut));
       assert_string_equal(sentence, expected);
     }
-  /* a reference may be any length; it finds nothing */
+  /* a reference may have any length; it finds nothing */
   snprintf(text, sizeof text, LINKS "<joint name='j' type='fixed'><parent link='%s'/><child link='arm'/></joint>" END,
            name);
   assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
@@ -470,9 +470,9 @@ static void long_names(void **state) {
   assert_string_equal(sentence, expected);
 }
 
-/* ---- what is not URDF but does no harm is passed over, and told ---- */
+/* ---- harmless content that is not URDF is skipped and reported ---- */
 
-static void strangers_are_noted(void **state) {
+static void unknown_elements_are_noted(void **state) {
   (void)state;
   psdm_robot *robot =
       parse_robot("<robot xmlns:x='u'>\n<lnik name='a'/>\n<material name='m'/>\n<gazebo><plugin/></gazebo>\n<x:own/>\n"
@@ -494,7 +494,7 @@ static void strangers_are_noted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_frame_is_good),
+      cmocka_unit_test(the_template_is_good),
       cmocka_unit_test(malformed_xml),
       cmocka_unit_test(other_encodings),
       cmocka_unit_test(document_types),
@@ -507,7 +507,7 @@ int main(void) {
       cmocka_unit_test(xacro),
       cmocka_unit_test(hostile_names_are_only_names),
       cmocka_unit_test(long_names),
-      cmocka_unit_test(strangers_are_noted),
+      cmocka_unit_test(unknown_elements_are_noted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void put_joint(buffer *b, int j, const char *type, const char *rest) {
   put(b, "<joint name='j%d' type='%s'><parent link='l%d'/><child link='l%d'/>%s</joint>\n", j, type, j - 1, j, rest);
 }
 
-/* a link and a joint of its own for everything else to stand beside */
+/* a link and a joint, to which everything else is added */
 #define GOOD \
   "<link name='l0'/><link name='l1'/><joint name='j1' type='revolute'><parent link='l0'/><child link='l1'/></joint>\n"
 
@@ -55,10 +55,10 @@ static void put_joint(buffer *b, int j, const char *type, const char *rest) {
 
 static double budget(void) {
   const char *preload = getenv("LD_PRELOAD");
-  return preload && strstr(preload, "vgpreload") ? 300 : 5 * SLOWNESS; /* valgrind takes some fifty times as long */
+  return preload && strstr(preload, "vgpreload") ? 300 : 5 * SLOWNESS; /* valgrind is some fifty times slower */
 }
 
-/* Reads and frees the text; the sentence is "" for an answer. NULL when refused. */
+/* Reads and frees the text; expects the message "" if it is accepted. Returns NULL if it is refused. */
 static psdm_robot *answer(buffer *b, const psdm_robot_options *options, psdm_status status, const char *sentence) {
   char said[900] = "";
   psdm_robot *robot;
@@ -93,7 +93,7 @@ static void fifty_megabytes(void **state) {
   put(&b, "</robot>");
   expect_too_many_bytes(&b, 16777216);
 
-  /* from a file it is not even read to its end */
+  /* from a file it is not even read to the end */
   char path[] = "/tmp/psdm-urdf-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0);
@@ -113,7 +113,7 @@ static void fifty_megabytes(void **state) {
   expect_too_many_bytes(&b, 10000000);
 }
 
-/* ten megabytes of each kind of XML that is passed over */
+/* ten megabytes of each kind of XML that is skipped */
 static void ten_megabytes(void **state) {
   (void)state;
   char tag[2000] = "<gazebo", piece[16];
@@ -130,7 +130,7 @@ static void ten_megabytes(void **state) {
     put(&b, "</gazebo></robot>");
     expect(&b, NULL, PSDM_OK, "");
   }
-  /* tags of as many attributes as are accepted */
+  /* tags with the largest number of attributes */
   buffer wide = {0};
   put(&wide, "<robot>" GOOD);
   while (wide.length < 9900000) {
@@ -181,13 +181,13 @@ static void attributes(void **state) {
     expect(&b, NULL, count == 199 ? PSDM_OK : PSDM_E_LIMIT,
            count == 199 ? "" : "big.urdf:3: a tag of more than 200 attributes");
   }
-  /* what looks like the end of the tag is none */
+  /* this looks like the end of the tag but is not */
   buffer hidden = {0};
   put(&hidden, "<robot>" GOOD "<gazebo x='>'");
   for (int i = 0; i < 100000; i++) put(&hidden, " a%d='>/>-->'", i);
   put(&hidden, "/></robot>");
   expect(&hidden, NULL, PSDM_E_LIMIT, "big.urdf:2: a tag of more than 200 attributes");
-  /* and what looks like attributes is a comment */
+  /* and this looks like attributes but is a comment */
   buffer comment = {0};
   put(&comment, "<robot>" GOOD "<!-- ==================== \n");
   for (int i = 0; i < 100000; i++) put(&comment, "=%d= \n", i);
@@ -208,7 +208,7 @@ static void namespaces(void **state) {
   for (int i = 0; i < 100; i++) put(&b, "</a>");
   put(&b, "</gazebo></robot>");
   expect(&b, NULL, PSDM_E_LIMIT, "big.urdf:2: more than 200 namespaces (xmlns)");
-  /* as many as are accepted, and the farthest of them looked for again and again */
+  /* the largest number, and repeated lookups of the farthest */
   buffer many = {0};
   put(&many, "<robot>" GOOD "<gazebo");
   for (int k = 0; k < 190; k++) put(&many, " xmlns:n%d='u'", k);
@@ -231,8 +231,8 @@ static void nesting(void **state) {
   }
 }
 
-/* a file may be all strangers: some are told, the others counted */
-static void strangers(void **state) {
+/* a file of unknown elements only: some are reported, the others counted */
+static void unknown_elements(void **state) {
   (void)state;
   buffer b = {0};
   put(&b, "<robot>" GOOD);
@@ -340,7 +340,7 @@ static void long_mimic_chains(void **state) {
     }
     psdm_robot_free(robot);
   }
-  /* locking the first holds them all, one after the other */
+  /* locking the first locks them all, one after the other */
   const psdm_lock lock = {"j1", 0.5};
   const psdm_robot_options options = {.lock_count = 1, .locks = &lock};
   for (int backwards = 0; backwards < 2; backwards++) {
@@ -354,7 +354,8 @@ static void long_mimic_chains(void **state) {
   }
 }
 
-/* libxml2 keeps 16 bits of a line in its nodes and reads larger ones off the text beside them: right, or one too far */
+/* libxml2 keeps 16 bits of a line in its nodes and takes larger ones from the text beside them: exact, or one too
+ * large */
 static void line_numbers(void **state) {
   (void)state;
   buffer b = {0};
@@ -377,7 +378,7 @@ int main(void) {
       cmocka_unit_test(attributes),
       cmocka_unit_test(namespaces),
       cmocka_unit_test(nesting),
-      cmocka_unit_test(strangers),
+      cmocka_unit_test(unknown_elements),
       cmocka_unit_test(thousands_of_links),
       cmocka_unit_test(thousands_of_links_cut),
       cmocka_unit_test(twins),

@@ -1,5 +1,5 @@
-/* test_urdf_read.c: what a good URDF comes to, against closed forms, numbers lumped by hand and YAML written by
- * hand; and its parts: another root, one tip, joints locked. */
+/* test_urdf_read.c: the robot of a good URDF, against closed forms, numbers lumped by hand and YAML written by hand;
+ * and its parts: another root, one tip, joints locked. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include <math.h>
 #include <stdio.h>
@@ -76,8 +76,8 @@ static void expect_near(const double *a, const double *b, int count, double scal
   if (!(d <= 1e-13 * (1 + scale))) fail_msg("%s differ by %.3g (scale %.3g)", what, d, scale);
 }
 
-/* part moves like whole when part's joints, found by name, move alike and whole's others stand still at their values
- * in rest; links that both have stand in the same places */
+/* part moves like whole when part's joints, found by name, move like whole's, and whole's others stay at their values
+ * in rest; common links have the same poses */
 static void expect_part(const psdm_robot *whole, const psdm_robot *part, const double *rest, rng *g) {
   for (int k = 0; k < 5; k++) {
     motion p = random_motion(g, psdm_robot_n(part)), w = {{0}, {0}, {0}};
@@ -101,7 +101,7 @@ static void expect_part(const psdm_robot *whole, const psdm_robot *part, const d
   }
 }
 
-/* ---- what the elements say ---- */
+/* ---- elements ---- */
 
 static void limits_and_dynamics(void **state) {
   (void)state;
@@ -120,7 +120,7 @@ static void limits_and_dynamics(void **state) {
   assert_int_equal(psdm_robot_n(robot), 4);
   assert_int_equal(psdm_robot_joints(robot), 5);
   assert_int_equal(psdm_robot_links(robot), 4);
-  assert_string_equal(psdm_robot_name(robot), "test"); /* the file's, for want of another */
+  assert_string_equal(psdm_robot_name(robot), "test"); /* the file's name, as there is no other */
   assert_string_equal(psdm_robot_base_name(robot), "base");
   assert_int_equal(j1->type, PSDM_REVOLUTE);
   assert_true(j1->limits.lower == -1.5 && j1->limits.upper == 2.5 && j1->limits.velocity == 3 &&
@@ -180,7 +180,7 @@ static void massless_links(void **state) {
 #define FIXED(name, parent, child) \
   "<joint name='" name "' type='fixed'><parent link='" parent "'/><child link='" child "'/></joint>"
 
-/* what is said of links without <inertial> by each rule: how many moving links are unknown, and the first warning or
+/* the effect of each rule on links without <inertial>: how many moving links are unknown, and the first warning or
  * note */
 static void links_without_inertial(void **state) {
   (void)state;
@@ -188,13 +188,13 @@ static void links_without_inertial(void **state) {
     const char *text;
     /* moving links that are unknown by default and with PSDM_MISSING_UNKNOWN; notes with PSDM_MISSING_ZERO */
     int unknown, strict, notes;
-    const char *ready, *warning; /* what is missing, and told, by default */
+    const char *ready, *warning; /* missing inertias, reported by default */
   } cases[] = {
-      /* the base and what is bolted to it do not matter */
+      /* the base and links bolted to it do not matter */
       {"<link name='b'/><link name='rail'>" SHAPE "</link><link name='a'>" WEIGHT "</link>" FIXED("k", "b", "rail")
            MOVES("j", "rail", "a"),
        0, 0, 0, NULL, NULL},
-      /* frames: neither numbers nor a shape, on a body that has numbers, wherever those stand */
+      /* frames: neither numbers nor a shape, on a body with numbers, wherever they are */
       {"<link name='b'/><link name='a'>" WEIGHT "</link><link name='tool0'/>" MOVES("j", "b", "a")
            FIXED("k", "a", "tool0"),
        0, 0, 0, NULL, NULL},
@@ -204,13 +204,13 @@ static void links_without_inertial(void **state) {
       {"<link name='b'/><link name='a'><inertial><mass value='0'/></inertial></link><link name='f'/>" MOVES(
            "j", "b", "a") FIXED("k", "a", "f"),
        0, 0, 0, NULL, NULL},
-      /* a shape that is bolted to a body with numbers: nothing is added, loudly */
+      /* a shape bolted to a body with numbers: nothing is added, with a warning */
       {"<link name='b'/><link name='a'>" WEIGHT "</link><link name='cover'>" SHAPE "</link>" MOVES("j", "b", "a")
            FIXED("k", "a", "cover"),
        0, 1, 0, NULL,
        "1 fixed link has a shape but no <inertial>, and adds nothing to the link that carries it (--missing-inertia "
        "unknown makes that one unknown): 'cover'"},
-      /* a moving link: unknown, with a shape or without, and whatever light thing is bolted to it */
+      /* a moving link: unknown, with a shape or without, and with anything light bolted to it */
       {"<link name='b'/><link name='a'/><link name='c'>" WEIGHT "</link>" MOVES("j", "b", "a") MOVES("k", "a", "c"), 1,
        1, 1,
        "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia "
@@ -265,7 +265,7 @@ static void links_without_inertial(void **state) {
     psdm_robot_free(strict);
     psdm_robot_free(zero);
   }
-  /* a long list of names is cut, and what is left out is counted */
+  /* a long list of names is cut, and the omitted names are counted */
   char text[8000] = "<robot><link name='b'/>";
   for (int k = 0; k < 30; k++)
     snprintf(text + strlen(text), sizeof text - strlen(text),
@@ -279,7 +279,7 @@ static void links_without_inertial(void **state) {
   psdm_robot_free(robot);
 }
 
-/* the link that is meant where none is named */
+/* the default link */
 static void default_link(void **state) {
   (void)state;
   static const struct {
@@ -491,7 +491,7 @@ static void fixed_links_are_lumped(void **state) {
   expect_parameters(HEAD POINT("f", "2 0 3", "3")
                         JOINT("k", "fixed", "a", "f", "<origin xyz='1 0 0' rpy='0 0 " HALF_PI "'/>") "</robot>",
                     two);
-  /* through a chain of fixed joints, one of them with an axis that means nothing */
+  /* through a chain of fixed joints, one of them with a meaningless axis */
   expect_parameters(HEAD "<link name='g'/>" POINT("f", "0 0 3", "3")
                         JOINT("k", "fixed", "a", "g", "<origin xyz='1 0 0'/><axis xyz='0 0 0'/>")
                             JOINT("l", "fixed", "g", "f", "<origin xyz='0 2 0'/>") "</robot>",
@@ -501,7 +501,7 @@ static void fixed_links_are_lumped(void **state) {
                         JOINT("k", "fixed", "a", "f", "<origin xyz='1 2 3'/>")
                             JOINT("l", "fixed", "a", "g", "<origin xyz='1 2 3'/>") "</robot>",
                     two);
-  /* what is fixed to the base moves nothing */
+  /* a link fixed to the base changes no torque */
   expect_parameters("<robot>" POINT("base", "1 1 1", "50") POINT("rail", "1 1 1", "9")
                         JOINT("k", "fixed", "base", "rail", "<origin xyz='1 2 3'/>") POINT("a", "0.1 0 0", "2")
                             POINT("f", "0 0 0", "3") JOINT("j", "revolute", "rail", "a", "")
@@ -627,7 +627,7 @@ static void order_does_not_matter(void **state) {
   (void)state;
   psdm_robot *one = load(FULL), *other = load("<robot>" RIGHT LEFT TORSO "</robot>");
   rng g = rng_start("order");
-  assert_string_equal(psdm_robot_joint(other, 0)->name, "thumb_joint"); /* but joints are numbered as they stand */
+  assert_string_equal(psdm_robot_joint(other, 0)->name, "thumb_joint"); /* but joints are numbered in file order */
   assert_int_equal(joint_named(other, "claw_joint")->q, 0);
   assert_int_equal(joint_named(other, "waist")->q, 4);
   expect_part(one, other, NULL, &g);
@@ -659,7 +659,7 @@ static void another_root(void **state) {
   assert_int_equal(psdm_robot_n(part), 2);
   assert_string_equal(psdm_robot_note(part, 0), "6 joints are omitted");
   psdm_robot_free(part);
-  /* the root that it has anyway */
+  /* the root that it already has */
   part = load_with(FULL, &at_ground);
   assert_int_equal(psdm_robot_joints(part), 9);
   assert_int_equal(psdm_robot_notes(part), 0);
@@ -695,7 +695,7 @@ static void one_tip(void **state) {
   psdm_robot_free(hand);
 }
 
-/* locked: as the full robot when that joint stands at its value */
+/* locked: like the full robot with that joint held at its value */
 static void locks(void **state) {
   (void)state;
   static const psdm_lock values[] = {
@@ -714,7 +714,7 @@ static void locks(void **state) {
     assert_int_equal(psdm_robot_n(part), 5 - count);
     assert_int_equal(psdm_robot_joints(part), 9);
     for (int i = 0; i < count; i++) assert_int_equal(joint_named(part, chosen[i].joint)->type, PSDM_FIXED);
-    /* what mimics a locked joint is locked, and what mimics that */
+    /* a joint that mimics a locked joint is locked, and so is one that mimics it */
     bool claw = set >> 4 & 1;
     assert_int_equal(joint_named(part, "finger_joint")->type, claw ? PSDM_FIXED : PSDM_REVOLUTE);
     assert_int_equal(joint_named(part, "thumb_joint")->type, claw ? PSDM_FIXED : PSDM_REVOLUTE);
@@ -725,7 +725,7 @@ static void locks(void **state) {
   psdm_robot_free(full);
 }
 
-/* the follower of a locked joint may stand in another part: cutting what was locked first leaves nothing to follow */
+/* the follower of a locked joint may be in another part: cutting after locking leaves nothing to follow */
 static void lock_then_cut(void **state) {
   (void)state;
   const psdm_lock claw = {"claw", 0.2}; /* a link's name stands for its joint */
@@ -791,7 +791,7 @@ static void snapping(void **state) {
   const motion zero = {{0}, {0}, {0}};
   double pose[12], pi[10];
   psdm_robot *robot = load(text), *kept = load_with(text, &keep);
-  assert_int_equal(psdm_robot_notes(robot), 2); /* 1.5709 is 1e-4 off: it is meant */
+  assert_int_equal(psdm_robot_notes(robot), 2); /* 1.5709 is 1e-4 off: it is kept */
   assert_string_equal(psdm_robot_note(robot, 0), "line 5: rpy 1.5708 snapped to 90 deg (--no-snap keeps it)");
   assert_string_equal(psdm_robot_note(robot, 1), "line 5: rpy 3.14159 snapped to 180 deg (--no-snap keeps it)");
   /* R13 = cos(yaw) sin(pitch) cos(roll) + sin(yaw) sin(roll): yaw 180 and roll 90 leave an exact zero */
@@ -820,7 +820,7 @@ static void gravity(void **state) {
   psdm_robot_free(other);
 }
 
-/* ---- XML that is somebody else's ---- */
+/* ---- foreign XML ---- */
 
 static void harmless_xml(void **state) {
   (void)state;
@@ -846,7 +846,7 @@ static void harmless_xml(void **state) {
     expect_part(plain, robot, NULL, &g);
     psdm_robot_free(robot);
   }
-  /* a version that never was, blanks before the declaration: many files have them, and they say nothing */
+  /* an invalid version, blanks before the declaration: many files have them, and they do no harm */
   static const struct {
     const char *text, *note;
   } odd[] = {{"<?xml version=\"0.0\" ?>\n" FULL, "line 1: unknown XML version 0.0; the file is read as version 1.0"},
@@ -863,7 +863,7 @@ static void harmless_xml(void **state) {
   }
   psdm_robot_free(plain);
 
-  /* inside elements: attributes in any quotes and blanks, comments, prefixes; what is not ours is not read */
+  /* inside elements: attributes in any quotes and blanks, comments, prefixes; foreign content is not read */
   psdm_robot *robot = load("<robot name = \"a &amp; &#x62;\"\n xmlns:o='u' o:name='no'><link\tname='b'/><link "
                            "name='l'><visual><origin xyz='x'/></visual><collision/>"
                            "<o:inertial/><inertial><!-- <mass value='9'/> --><mass\nvalue=' \t2\n' "

@@ -1,5 +1,5 @@
-/* test_urdf_threads.c: the first URDF files of a program, read by many threads at once. The thread sanitizer sees
- * what is shared. */
+/* test_urdf_threads.c: the first URDF files of a program, read by many threads at once. The thread sanitizer checks
+ * shared data. */
 #define _POSIX_C_SOURCE 200809L /* barriers */
 #include <pthread.h>
 #include <string.h>

@@ -15,7 +15,7 @@ import sys
 import textwrap
 
 MOST_LINES = 9000
-STAND_INS = ("linalg/own/cblas.h", "linalg/own/lapacke.h")  # for the headers of BLAS and LAPACK, where they are missing
+STAND_INS = ("linalg/own/cblas.h", "linalg/own/lapacke.h")  # for the headers of BLAS and LAPACK, if they are missing
 
 
 class Rooms:
@@ -42,7 +42,7 @@ class Rooms:
             count[self.room(p)] = count.get(self.room(p), 0) + self.text[p].count("\n")
         return count
 
-    # ---- what is checked ----
+    # ---- checks ----
 
     def check_list(self):
         for name in {self.room(p) for p in self.files} ^ set(self.order):
@@ -90,9 +90,9 @@ class Rooms:
                 self.wrong.append(f"{name}: private, but {room}/{room}.h includes it")
 
     def symbols(self):
-        """What each object of the library defines and needs, by nm."""
+        """The symbols that each object of the library defines and needs, by nm."""
         defined, needed = {}, {}
-        # of files that are there: an object of one that has moved or gone stays behind
+        # of existing files: objects of moved or deleted ones remain in the folder
         objects = [o for o in sorted(self.objects.rglob("*.o")) if (self.src / str(o.relative_to(self.objects))[:-2]).exists()]
         out = subprocess.run(["nm", "-g", "-A", *map(str, objects)], capture_output=True, text=True, check=True).stdout
         for line in out.splitlines():
@@ -152,7 +152,7 @@ class Rooms:
     # ---- the drawing ----
 
     def direct(self):
-        """Arrows that no chain of others implies: the drawing would be black with all of them."""
+        """Arrows that no chain of others implies: all of them would make the drawing black."""
         uses = {room: {b for a, b in self.arrows if a == room} for room in self.order}
         reach = {}
         for room in self.order:  # lowest first
@@ -191,7 +191,7 @@ class Rooms:
         wish = {}
         for turn in range(200):
             for row in rows if turn % 2 else rows[::-1]:
-                for x in row:  # a line is straight before a room is in the middle of its neighbours
+                for x in row:  # straight lines matter more than centred rooms
                     pull = {y: 1 if isinstance(x, str) or isinstance(y, str) else 8 for y in near[x]}
                     wish[x] = sum(at[y] * w for y, w in pull.items()) / sum(pull.values())
                 self.settle(row, at, wish, space)
@@ -200,7 +200,7 @@ class Rooms:
 
     @staticmethod
     def settle(row, at, wish, space):
-        """Places of a row as near to the wished ones as its order and the widths allow (pooled neighbours)."""
+        """Positions of a row as close to the wanted ones as its order and the widths allow (pooled neighbours)."""
         shift, blocks = 0, []
         for i, x in enumerate(row):
             shift += space[row[i - 1]] + space[x] if i else 0

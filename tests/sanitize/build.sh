@@ -1,4 +1,4 @@
-# build.sh NAME TARGET...: sourced by the runs under a sanitizer that clang has: configures the preset of that name and builds the targets in $build.
+# build.sh NAME TARGET...: sourced by the runs under clang's sanitizers: configures the preset of that name and builds the targets in $build.
 command -v clang > /dev/null || { echo "skipped: clang is not installed"; exit 77; }
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export SOURCE

@@ -1,7 +1,7 @@
 #!/bin/bash
-# MemorySanitizer over what stays inside the library: numbers, tables, robot files in YAML, the recursions, derivation, models, expressions.
-# libyaml is not instrumented; what it hands over is marked as written at that one border (src/base/border_priv.h). Left to valgrind (deep_valgrind.sh) is what goes
-# through libxml2, LAPACK, matio, HDF5, SUNDIALS or threads, and test_doc, whose odd texts make libyaml compare strings of its own that the sanitizer has not seen written.
+# MemorySanitizer over code that stays inside the library: numbers, tables, robot files in YAML, the recursions, derivation, models, expressions.
+# libyaml is not instrumented; its output is marked as written at that one border (src/base/border_priv.h). Left to valgrind (deep_valgrind.sh) is what goes
+# through libxml2, LAPACK, matio, HDF5, SUNDIALS or threads, and test_doc, whose odd texts make libyaml compare its own strings, whose writing the sanitizer has not seen.
 set -eu
 tests="test_number test_csv test_output test_matrix test_robot_read test_robot_bad test_clone test_rigid_bounds test_rigid_twin test_rigid_random test_rigid_closed
   test_rigid_loops test_axes test_sine test_momentum test_collision test_check test_expr_graph test_edges test_sha256 test_ranges test_expr_gradient test_expr_random

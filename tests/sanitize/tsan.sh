@@ -1,11 +1,12 @@
 #!/bin/bash
 # ThreadSanitizer over everything that has threads: shared objects, batches, and the commands with threads: excite, calibrate in memory and from
-# files, its estimators and predictions, payload, eval, steps. clang and LLVM's OpenMP with Archer, which tells the sanitizer what OpenMP's barriers and locks order; gcc's libgomp would
-# give false alarms. Libraries that are not instrumented (OpenBLAS, NLopt) are passed over.
+# files, its estimators and predictions, payload, eval, steps. clang and LLVM's OpenMP with Archer, which tells the sanitizer the order from OpenMP's
+# barriers and locks; gcc's libgomp would
+# give false alarms. Libraries that are not instrumented (OpenBLAS, NLopt) are ignored.
 set -eu
 archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2> /dev/null | sort | tail -n 1)
 [ -n "$archer" ] || { echo "skipped: libarcher.so is not installed (apt-get install libomp-dev)"; exit 77; }
-tests="test_shared test_batch" # those that play ranks by fork() are not for it: neither the sanitizer nor OpenMP survives a fork with threads
+tests="test_shared test_batch" # not those with ranks by fork(): neither the sanitizer nor OpenMP survives a fork with threads
 # shellcheck disable=SC2086,SC1091
 . "$(dirname "$0")/build.sh" tsan psdm_tool $tests
 

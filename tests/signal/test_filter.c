@@ -14,7 +14,7 @@
 
 static const long double PI = 3.14159265358979323846264338327950288L;
 
-/* exactly as much as was asked for, and nothing in it may be taken for zero */
+/* exactly the requested size, and not zeroed */
 static double *numbers(size_t count) {
   double *memory = malloc(count * sizeof *memory);
   assert_non_null(memory);
@@ -45,7 +45,7 @@ static long double power(int order, long double cutoff, long double frequency) {
 
 /* ---- response ---- */
 
-/* what the coefficients b, a amount to on the unit circle */
+/* the response of the coefficients b, a on the unit circle */
 static long double coefficients_power(const psdm_filter *f, long double frequency) {
   long double complex z = cexpl(-2 * PI * I * frequency), H = 1;
   for (int k = 0; k < f->sections; k++)
@@ -72,7 +72,7 @@ static void test_response(void **unused) {
         double error = (double)fabsl(gain * gain / wanted - 1) / order;
         worst = fmax(worst, error);
         assert_true(error <= 24 * DBL_EPSILON);
-        /* a near 1 -2 1 loses what is small beside one: eps / g^2; toward the rate's half b's zeros do */
+        /* a near 1 -2 1 loses digits to cancellation: eps / g^2; near half the rate b's zeros do */
         double g = f.g, spread = fmax(1, 1 / (g * g)), edge = 0.5 - (double)at / rate;
         double unit = (double)fabsl(coefficients_power(&f, (long double)at / rate) / wanted - 1) / order / spread *
                       (edge > 1 / 16. ? 1 : 256 * edge * edge);
@@ -133,7 +133,7 @@ static void test_line(void **unused) {
      * of that */
     assert_true(worst <= 16 * 6 * DBL_EPSILON);
   }
-  /* a constant not even in its last bit */
+  /* a constant is exact to the last bit */
   psdm_filter f = design(7, 1e-3, 1);
   double x[50];
   for (int i = 0; i < 50; i++) x[i] = 0.1;
@@ -144,8 +144,8 @@ static void test_line(void **unused) {
 
 /* ---- plain twin ---- */
 
-/* one pass, pole by pole, designed anew in extended complex numbers, begun at rest: H = prod (1 - p)/2 (1 + 1/z) /
- * (1 - p/z), p = (1 + K s)/(1 - K s) */
+/* one pass, pole by pole, designed again in extended complex numbers, begun at rest: H = prod (1 - p)/2 (1 + 1/z) / (1
+ * - p/z), p = (1 + K s)/(1 - K s) */
 static void plain_pass(int order, long double cutoff, long count, long step, long double *x) {
   long double K = tangent(cutoff);
   long double complex *y = malloc(sizeof *y * (size_t)count);
@@ -164,7 +164,7 @@ static void plain_pass(int order, long double cutoff, long count, long step, lon
   free(y);
 }
 
-/* h(0 .. reach) of both passes: the impulse's answer, correlated with itself */
+/* h(0 .. reach) of both passes: the impulse response, correlated with itself */
 static void plain_kernel(int order, long double cutoff, long length, long double *h, long reach, long double *both) {
   for (long i = 0; i < length; i++) h[i] = i == 0;
   plain_pass(order, cutoff, length, 1, h);
@@ -219,12 +219,12 @@ static void test_convolution(void **unused) {
   compare_with_convolution(&g, 31, 0.45, 50, &worst, &spill, &slack);
   printf("convolution: at most %.1e off; beyond reach %.1e of the kernel, beyond half of it at least %.1e\n", worst,
          spill, slack);
-  /* reach is honest, and not far more than is needed */
+  /* reach is sufficient, and not much more than needed */
   assert_true(spill <= 1e-13 && slack >= 1e-9);
 }
 
-/* cutoff at 1e-4 of the rate: both passes in extended precision over the signal and so much of its reflections that
- * they may begin at rest */
+/* cutoff at 1e-4 of the rate: both passes in extended precision over the signal and enough of its reflections to begin
+ * at rest */
 static void test_low_cutoff(void **unused) {
   (void)unused;
   rng g = rng_start("test_low_cutoff");
@@ -296,7 +296,7 @@ static void test_blocks(void **unused) {
   assert_true(worst <= 1e-12 && low <= 1e-12);
 }
 
-/* every column as if it were alone */
+/* every column like a single one */
 static void test_columns(void **unused) {
   (void)unused;
   rng g = rng_start("test_columns");
@@ -316,7 +316,7 @@ static void test_columns(void **unused) {
   }
 }
 
-/* ---- what is refused, and what is extreme ---- */
+/* ---- refusals and extremes ---- */
 
 static void test_arguments(void **unused) {
   (void)unused;
@@ -330,7 +330,7 @@ static void test_arguments(void **unused) {
     assert_int_equal(psdm_filter_butterworth(bad[i].order, bad[i].cutoff, bad[i].rate, &f), PSDM_E_ARGUMENT);
 }
 
-/* no cutoff and no length is too small; scratch stays in proportion to the rows */
+/* no cutoff and no length is too small; scratch stays proportional to the rows */
 static void test_extremes(void **unused) {
   (void)unused;
   static const double cutoffs[] = {1e-300, 1e-12, 1e-6, 0.25, 0.4999999999, 0.49999999999999994};
@@ -345,7 +345,7 @@ static void test_extremes(void **unused) {
         filter(&f, rows, 1, y);
         for (long i = 0; i < rows; i++) {
           assert_true(fabs(y[i]) <= 10);
-          /* far below the signal's own frequencies only the line through its ends is left, far above them all of it */
+          /* far below the signal's own frequencies only the line through its ends passes, far above them all of it */
           if (cutoffs[c] <= 1e-6)
             assert_true(fabs(y[i] - (x[0] + (x[rows - 1] - x[0]) * (double)i / (double)(rows - 1))) <= 1e-3);
           if (cutoffs[c] > 0.49999) assert_true(fabs(y[i] - x[i]) <= 1e-6);

@@ -41,7 +41,7 @@ static void test_bands(void **unused) {
     psdm_decimator_free(&d, NULL);
   }
   printf("decimators: pass band flat to %.1e, stop band below by %.1f dB\n", ripple, -20 * log10(stop));
-  /* 80 dB at least; 90 were asked for by Kaiser's formula, which is good to a dB or so */
+  /* at least 80 dB; Kaiser's formula, which is exact to about 1 dB, was used for 90 */
   assert_true(ripple <= 1e-4 && stop <= 1e-4);
   assert_true(stop <= pow(10, -89 / 20.));
 }
@@ -125,7 +125,7 @@ static void test_ends(void **unused) {
     for (long k = 0; k < (ROWS - 1) / d.factor + 1; k++) assert_true(fabs(out[k] - 0.7) <= 200 * DBL_EPSILON);
     psdm_decimator_free(&d, NULL);
   }
-  /* and nothing stays nothing */
+  /* and zeros stay zeros */
   psdm_decimator zero = design(3);
   memset(x, 0, 100 * sizeof *x), memset(out, 0xA5, 30 * sizeof *out);
   psdm_decimate(&zero, 100, 1, x, 0, 30, out);
@@ -138,7 +138,7 @@ static void test_ends(void **unused) {
   psdm_decimator_free(&d, NULL);
 }
 
-/* I_0 by its integral, (1 / pi) int_0^pi exp(z cos t) dt: the trapezoidal rule is exact but for rounding */
+/* I_0 by its integral, (1 / pi) int_0^pi exp(z cos t) dt: the trapezoidal rule is exact up to rounding */
 static long double bessel(long double z) {
   const int steps = 60;
   long double sum = 0, pi = acosl(-1);
@@ -177,7 +177,7 @@ static void test_taps(void **unused) {
   }
 }
 
-/* nothing but these rows is looked at, and nothing but these answers is written */
+/* only these rows are read, and only these answers are written */
 static void test_bounds(void **unused) {
   (void)unused;
   rng g = rng_start("test_bounds");
@@ -206,7 +206,7 @@ static void *refuse(void *user, size_t bytes) {
   return NULL;
 }
 
-/* the largest factor is one still */
+/* the largest factor is accepted */
 static void test_largest(void **unused) {
   (void)unused;
   const psdm_allocator none = {refuse, NULL, NULL};
@@ -225,7 +225,7 @@ static void test_refused(void **unused) {
   counting c;
   memset(&d, 0xA5, sizeof d);
   assert_int_equal(psdm_decimator_new(0, NULL, &d), PSDM_E_ARGUMENT);
-  assert_true(!d.taps && d.factor == 0 && d.half == 0); /* there is nothing to release */
+  assert_true(!d.taps && d.factor == 0 && d.half == 0); /* nothing is allocated */
   assert_int_equal(psdm_decimator_new(-3, NULL, &d), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_decimator_new((1 << 20) + 1, NULL, &d), PSDM_E_ARGUMENT);
   counting_init(&c, 1);

@@ -1,5 +1,5 @@
-/* test_filter_exact.c: what a low pass looks at and needs: its reach by the poles, room to the number, response at
- * any frequency, and short signals against the sum of sines that their continuation is, in memory with a fence. */
+/* test_filter_exact.c: what a low pass reads and needs: its reach by the poles, its exact scratch size, response at any
+ * frequency, and short signals against the sum of sines of their continuation, in fenced memory. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static long double beyond(int order, long double g, long double reach) {
   return sum;
 }
 
-/* the first number of samples beyond which 1e-13 is left at most */
+/* the smallest number of samples beyond which at most 1e-13 remains */
 static void test_reach(void **unused) {
   (void)unused;
   static const double cutoffs[] = {1e-4, 3e-3, 0.02, 0.1, 0.25, 0.31, 0.4, 0.47, 0.499};
@@ -52,7 +52,7 @@ static void test_reach(void **unused) {
   assert_int_equal(design(3, 1e-12, 1).reach, LONGEST);
 }
 
-/* every number of a filter is set, also of the sections that it does not have */
+/* every number of a filter is set, also in unused sections */
 static void test_every_byte(void **unused) {
   (void)unused;
   for (int order = 1; order <= 32; order++) {
@@ -71,7 +71,7 @@ static void test_every_byte(void **unused) {
   }
 }
 
-/* ---- room ---- */
+/* ---- scratch ---- */
 
 /* four numbers a row, of the rows and their continuations: reach, at most 64 times their length, at most 2^30 */
 static void test_scratch(void **unused) {
@@ -103,7 +103,7 @@ static void test_any_frequency(void **unused) {
                   wanted = 1 / sqrtl(1 + powl(w, 2 * order));
       for (int sign = -1; sign <= 1; sign += 2) {
         double gain = psdm_filter_gain(&f, sign * frequencies[c], rate);
-        /* near half the rate, and behind several of its multiples, the tangent is off by as much more as it is steep */
+        /* near half the rate, and beyond several of its multiples, the tangent's error grows with its slope */
         assert_true(fabsl(gain / wanted - 1) <= 1e-10L * order || fabsl(gain - wanted) < 1e-15L);
       }
     }
@@ -115,8 +115,8 @@ static void test_any_frequency(void **unused) {
 
 /* ---- short signals ---- */
 
-/* What is left above the line through the ends is odd and repeats after 2 (rows - 1): a sum of sines, each of which
- * comes out as |H|^2 times itself. */
+/* The rest above the line through the ends is odd and repeats after 2 (rows - 1): a sum of sines, each of which comes
+ * out as |H|^2 times itself. */
 static void by_sines(int order, double cutoff, long rows, int columns, const double *x, long double *y) {
   long last = rows - 1;
   for (int c = 0; c < columns; c++) {
@@ -149,7 +149,7 @@ static void plain_pass(int order, long double g, long count, long step, long dou
   for (long i = 0; i < count; i++) x[i * step] = creall(y[i]);
 }
 
-/* the same by two passes over what is left above the line, continued over reach, at most 64 times its length */
+/* the same by two passes over the rest above the line, continued over reach, at most 64 times its length */
 static void by_passes(const psdm_filter *f, int order, double cutoff, long rows, int columns, const double *x,
                       long double *y) {
   static long double all[64 * 2 * 29 + 30];
@@ -198,7 +198,7 @@ static void test_short_signals(void **unused) {
   assert_in_range(cut_short, 10, 110);
 }
 
-/* fewer than two rows are left alone */
+/* fewer than two rows are unchanged */
 static void test_too_few(void **unused) {
   (void)unused;
   psdm_filter f = design(4, 0.1, 1);

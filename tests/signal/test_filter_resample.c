@@ -32,7 +32,7 @@ static void test_difference_exact(void **unused) {
   }
 }
 
-/* row by row by its formula; nothing beside the rows is looked at or written */
+/* row by row by its formula; nothing outside the rows is read or written */
 static void test_difference_twin(void **unused) {
   (void)unused;
   rng g = rng_start("test_difference_twin");
@@ -78,7 +78,7 @@ static void jittered(rng *g, long rows, double span, double jitter) {
     t[i] = span * ((double)i + (i && i < rows - 1 ? rng_uniform(g, -jitter, jitter) : 0)) / (double)(rows - 1);
 }
 
-/* any parabola comes back, whatever the clock; a line already from two rows, a constant from one */
+/* any parabola is reproduced, whatever the clock; a line already from two rows, a constant from one */
 static void test_resample_exact(void **unused) {
   (void)unused;
   rng g = rng_start("test_resample_exact");
@@ -100,7 +100,7 @@ static void test_resample_exact(void **unused) {
         double time = fmin(dt * (double)i, rows > 1 ? t[rows - 1] : 0);
         worst = fmax(worst, fabs(out[i * columns + k] - ((a[k] * time + b[k]) * time + c[k])));
       }
-    /* neighbours are at least a fifth of the mean step apart, so that no weight exceeds some ten */
+    /* neighbours are at least a fifth of the mean step apart, so that no weight exceeds about ten */
     assert_true(worst <= 256 * DBL_EPSILON * 7);
   }
   printf("parabolas: at most %.1e off\n", worst);
@@ -130,7 +130,7 @@ static long double plain_value(long rows, long double time) {
   return x[j] + d * (s + d * (second + d * third));
 }
 
-/* several columns in memory with a fence; two rows are a line, one a constant */
+/* several columns in fenced memory; two rows are a line, one a constant */
 static void test_resample_bounds(void **unused) {
   (void)unused;
   rng g = rng_start("test_resample_bounds");
@@ -159,7 +159,7 @@ static void test_resample_bounds(void **unused) {
   }
 }
 
-/* at the ends and beyond them nothing else is looked at */
+/* at the ends and beyond them nothing else is read */
 static void test_resample_ends(void **unused) {
   (void)unused;
   double rows[6] = {3, NAN, NAN, NAN, NAN, 7}, is[4];
@@ -168,11 +168,11 @@ static void test_resample_ends(void **unused) {
   assert_true(is[0] == 3 && is[1] == 3 && is[2] == 3);
   psdm_resample(6, 1, t, rows, 2.5, 1, 4, is);
   assert_true(is[0] == 7 && is[1] == 7 && is[3] == 7);
-  /* nothing stays nothing */
+  /* zeros stay zeros */
   const double none[6] = {0};
   psdm_resample(6, 1, t, none, 0.1, 0.7, 4, is);
   for (int k = 0; k < 4; k++) assert_true(is[k] == 0);
-  /* a row two away has no part, nor has one that the time is not beside */
+  /* a row two away has no effect, nor has one not next to the time */
   double some[6] = {NAN, 1, 2, 4, 8, NAN};
   psdm_resample(6, 1, t, some, 1.25, 10, 1, is);
   assert_true(isfinite(is[0]));
@@ -199,7 +199,7 @@ static void test_resample_twin(void **unused) {
   printf("resampling: at most %.1e off its twin\n", worst);
 }
 
-/* unevenness: how far rows stand off the even clock, in steps, by a pattern that repeats */
+/* unevenness: how far rows are off the even clock, in steps, by a pattern that repeats */
 static double resample_error(long rows, double unevenness) {
   static const double pattern[3] = {1, -1, 0.2};
   double worst = 0, dt = 3.0 / 4000;
@@ -220,7 +220,7 @@ static void test_resample_order(void **unused) {
   assert_true(fabs(even - 3) < 0.1 && fabs(uneven - 3) < 0.1);
 }
 
-/* what is asked for at a row is that row, to the bit; beyond the ends the end rows */
+/* the value at a row is that row, to the bit; beyond the ends the end rows */
 static void test_resample_rows(void **unused) {
   (void)unused;
   rng g = rng_start("test_resample_rows");
@@ -233,7 +233,7 @@ static void test_resample_rows(void **unused) {
   }
 }
 
-/* two rows are a line, and beyond it what is nearest */
+/* two rows are a line, and beyond it the nearest row */
 static void test_resample_two(void **unused) {
   (void)unused;
   const double times[2] = {0.5, 2}, rows[4] = {3, -1, 7, 5};

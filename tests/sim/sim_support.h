@@ -1,5 +1,4 @@
-/* sim_support.h: what the simulator's tests share: simulators that must begin, rows that are kept, robots written in
- * a line. */
+/* sim_support.h: shared by the simulator's tests: simulators that must begin, recorded rows, one-line robots. */
 #ifndef SIM_SUPPORT_H
 #define SIM_SUPPORT_H
 
@@ -15,7 +14,7 @@
 
 enum { MOST = 12 };
 
-/* tests of variable steps say so when the library has none */
+/* tests of variable steps are skipped, with a message, when the library has none */
 #define NEEDS_SUNDIALS()                                                   \
   do {                                                                     \
     if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS)) {               \
@@ -39,7 +38,7 @@ static inline void place(psdm_sim *sim, double t, const double *q, const double 
   if (psdm_sim_set(sim, t, q, qd, &error)) fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
 }
 
-/* ---- rows that are kept ---- */
+/* ---- recorded rows ---- */
 
 typedef struct kept_row {
   double t, q[MOST], qd[MOST], qdd[MOST], theta[MOST], thetad[MOST], tau[MOST], friction[MOST], passive[MOST];
@@ -81,7 +80,7 @@ static inline void record_free(record *r) {
   *r = (record){0};
 }
 
-/* from the state as it is; rec may be NULL */
+/* from the current state; rec may be NULL */
 static inline psdm_sim_result go(psdm_sim *sim, double seconds, record *rec) {
   psdm_sim_result result;
   assert_int_equal(psdm_sim_run(sim, seconds, rec ? keep : NULL, rec, &result, NULL), PSDM_OK);

@@ -1,5 +1,5 @@
-/* test_along.c: inverse dynamics along motions, against an independent twin of the rigid dynamics, against
- * differences in time, and against what each equation says on its own. */
+/* test_along.c: inverse dynamics along motions, against an independent twin of the rigid dynamics, against differences
+ * in time, and against each equation alone. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,15 +12,15 @@
 
 enum { MOST = TWIN_MOST, ROWS = 64 };
 
-/* fails the test with the library's sentence */
+/* fails the test with the library's message */
 static void must(psdm_status status, const psdm_error *error) {
   char sentence[900];
   if (status) fail_msg("%s", psdm_error_format(error, sentence, sizeof sentence));
 }
 
-/* ---- robots with drives, and rows that are kept ---- */
+/* ---- robots with drives, and recorded rows ---- */
 
-/* What a joint has beside the twin's row. */
+/* A joint's properties beyond the twin's row. */
 typedef struct extra {
   double stiffness, damping, gear, constant; /* 0: none */
   bool friction;
@@ -95,7 +95,7 @@ static machine random_machine(rng *g, int joints, bool gears, int springs, int d
     m.joint[i++] = j;
     if (rng_int(g, 1, 10) <= springs) x->stiffness = exp(rng_uniform(g, log(200), log(2e4)));
     /* a transient of the damper is gone within a row or two of the tests, or slow beside them, so that differences
-     * see it right */
+     * resolve it */
     if (rng_int(g, 1, 10) <= dampers)
       x->damping = x->stiffness * (rng_int(g, 0, 1) ? rng_uniform(g, 1e-6, 1e-4) : rng_uniform(g, 0.03, 0.3));
     if (x->stiffness > 0 && row->drive == 0) row->drive = rng_uniform(g, 0.1, 1);
@@ -265,7 +265,7 @@ static void test_motor_side(void **unused) {
   assert_true(worst > 0 && worst < 100 * DBL_EPSILON);
 }
 
-/* a loop's robot is what psdm_inverse says */
+/* a robot with a loop agrees with psdm_inverse */
 static void test_closed_loop(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("five_bar");
@@ -340,7 +340,7 @@ static void test_elastic(void **unused) {
         const extra *x = &m.extra[i];
         if (x->stiffness > 0) {
           double carried = x->stiffness * (row->theta[i] - row->q[i]) + x->damping * (row->thetad[i] - row->qd[i]);
-          /* theta - q is known to epsilon |q|, which the spring makes a torque of */
+          /* theta - q is known to epsilon |q|, which the spring turns into a torque */
           spring = fmax(spring, fabs(carried - tau_q[i]) /
                                     (size + x->stiffness * fabs(row->q[i]) + x->damping * fabs(row->qd[i])));
         } else {
@@ -349,7 +349,7 @@ static void test_elastic(void **unused) {
         double all = with[i] - without[i] + tau_q[i] + row->friction[i],
                terms = size + fabs(with[i]) + fabs(without[i]);
         motor = fmax(motor, fabs(row->tau[i] - all) / terms);
-        /* the first row has no transient, but for what is of third order in D / K */
+        /* the first row has no transient, up to terms of third order in D / K */
         if (k < 6 || k >= r.count - 5) continue;
         size_t at = (size_t)i * sizeof(double);
         double first = slope(&r, k, offsetof(kept, theta) + at, h),
@@ -367,7 +367,7 @@ static void test_elastic(void **unused) {
     psdm_motion_free(motion);
     psdm_robot_free(m.robot);
   }
-  print_message("rates %.2g of what rounding does to differences, springs %.2g, motors %.2g, power %.2g (%d dampers, "
+  print_message("rates %.2g of the differences' rounding, springs %.2g, motors %.2g, power %.2g (%d dampers, "
                 "%d joints through a transmission)\n",
                 rate, spring, motor, power, damped, mixed);
   assert_true(damped > 10 && mixed > 3);
@@ -376,7 +376,7 @@ static void test_elastic(void **unused) {
               power < 100 * DBL_EPSILON);
 }
 
-/* the torque of ever stiffer springs goes to that of the rigid robot, as 1 / K */
+/* the torque with ever stiffer springs converges to that of the rigid robot, as 1 / K */
 static void test_to_rigid(void **unused) {
   (void)unused;
   rng g = rng_start("to rigid");
@@ -415,7 +415,8 @@ static void shift(long double c[6], long double from) {
     for (int i = 4; i >= k; i--) c[i] += from * c[i + 1];
 }
 
-/* x' = r (f / K - x) over s = 0 .. 1 by its power series, in parts that are short enough for it; and its rates */
+/* x' = r (f / K - x) over s = 0 .. 1 by its power series, in parts that are short enough for the series; and its
+ * rates */
 static void spring_series(double K, double r, const double given[6], double x0, long double out[3]) {
   int parts = (int)ceil(r);
   long double c[6], x = x0, f, slope_of_f;
@@ -455,15 +456,13 @@ static void test_spring(void **unused) {
       worst[k] = fmax(worst[k], fabs((double)(x[k] - exact[k] / powl(h, k))) * K / (k ? pow(rate, k) : 1) *
                                     (k == 2 && r < 1 ? r : 1));
   }
-  print_message("stretch %.2g, its rates %.2g and %.2g of f / K and what rounding makes of them\n", worst[0], worst[1],
-                worst[2]);
+  print_message("stretch %.2g, its rates %.2g and %.2g of f / K and of their rounding\n", worst[0], worst[1], worst[2]);
   /* f has coefficients below one, whose sums of up to 52 c_5 are rounded; its derivatives are up to 120 times as
    * large */
   assert_true(worst[0] < 200 * DBL_EPSILON && worst[1] < 2000 * DBL_EPSILON && worst[2] < 5000 * DBL_EPSILON);
 }
 
-/* along a straight line the beginning without transient is the line that stays, and without a damper there is no
- * other */
+/* along a straight line the beginning without transient is the steady line, and without a damper there is no other */
 static void test_spring_start(void **unused) {
   (void)unused;
   const double K = 50, D = 2, f[3] = {3, 4, 0}, later[3] = {3 + 4 * 0.1, 4, 0}, any[3] = {3, 4, 5};
@@ -480,8 +479,7 @@ static void test_spring_start(void **unused) {
 
 /* ---- bristles ---- */
 
-/* LuGre friction along the rows goes to its limit with order two in the time between them, through reversals of
- * velocity */
+/* LuGre friction along the rows converges with order two in the time between them, through reversals of velocity */
 static void test_bristles(void **unused) {
   (void)unused;
   machine m = {.full = {.joints = 1, .n = 1, .row = {{.parent = -1, .mass = 1, .inertia = {1, 0, 0, 1, 0, 1}}}},
@@ -558,7 +556,7 @@ static void test_rows(void **unused) {
     assert_int_equal(r.count, cases[k].rows);
     assert_true(r.row[0].t == 0.5 && r.row[r.count - 1].t == psdm_motion_end(motion));
     for (long i = 1; i < r.count; i++) assert_true(r.row[i].t > r.row[i - 1].t);
-    /* degree nine: at rest with four derivatives, so motors stand where the springs carry the load */
+    /* degree nine: at rest with four derivatives, so motors rest where the springs carry the load */
     assert_true(r.row[0].thetad[0] == 0 && r.row[0].thetadd[0] == 0 && r.row[0].theta[1] == 0);
     r = (record){.most = 2};
     psdm_error error;
@@ -566,7 +564,7 @@ static void test_rows(void **unused) {
     assert_int_equal(r.count, 2); /* stopped */
     psdm_motion_free(motion);
   }
-  /* a table of one row holds: one row comes out */
+  /* a table of one row is held: one row comes out */
   psdm_motion *held;
   psdm_error error;
   must(psdm_motion_table(2, 1, (const double[]){4}, (const double[]){1, 2}, NULL, NULL, NULL, &held, &error), &error);
@@ -633,7 +631,7 @@ static void test_refusals(void **unused) {
       "only");
 }
 
-/* every allocation fails once: an error, and nothing left behind; then the same rows as ever */
+/* every allocation fails once: an error, and nothing leaks; then the same rows again */
 static void test_allocation_failure(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot(two);

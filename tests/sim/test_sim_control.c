@@ -1,4 +1,4 @@
-/* Controllers in the loop: samples that are held, encoders, noise, saturation, and a motion that is followed. */
+/* Controllers in the loop: samples that are held, encoders, noise, saturation, and a reference motion. */
 #include "sim_support.h"
 
 static psdm_controller *controller_of(psdm_control_kind kind, const psdm_robot *robot, const psdm_motion *reference,
@@ -17,7 +17,7 @@ static psdm_motion *waves(int n) {
   return motion;
 }
 
-/* torque is constant within a period, new at its multiples, and what the law says of positions in whole encoder
+/* torque is constant within a period, changes at its multiples, and is the law's for positions in whole encoder
  * steps */
 static void test_samples(void **unused) {
   (void)unused;
@@ -66,7 +66,7 @@ static void test_samples(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* behind a spring there are two encoders: pd looks at the link, elastic-pd at the motor */
+/* an elastic joint has two encoders: pd reads the link's, elastic-pd the motor's */
 static void test_encoder_on_motor(void **unused) {
   (void)unused;
   psdm_robot *robot = slider(2, 0, ", drive_inertia: 0.5, stiffness: 50");
@@ -102,7 +102,7 @@ static void test_encoder_on_motor(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* noise has its deviation, no mean, no memory, and its seed */
+/* noise has the given deviation, zero mean, no correlation, and depends on the seed */
 static void test_noise(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
@@ -172,7 +172,8 @@ static void test_saturation(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* computed torque with the true model: what starts on the reference stays there, an error decays as (1 + w t) e^-wt */
+/* computed torque with the true model: a motion that starts on the reference stays there, an error decays as (1 + w t)
+ * e^-wt */
 static void test_tracking(void **unused) {
   (void)unused;
   NEEDS_SUNDIALS();

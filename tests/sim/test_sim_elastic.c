@@ -169,7 +169,7 @@ static void check_modes(const arm *a, rng *g, bool elastic, int *checked, double
                                     .output = 100};
   psdm_sim *sim = sim_of(a->robot, &options);
   for (int k = 0; k < size; k++) {
-    if (squares[k] < 1) continue; /* it falls, or takes long */
+    if (squares[k] < 1) continue; /* it falls, or its period is long */
     double period = 2 * acos(-1) / sqrt(squares[k]), growth = exp(sqrt(fmax(0, -squares[0])) * period),
            bound = growth * squares[size - 1] / squares[k];
     double off[2] = {not_returned(sim, n, elastic ? n : 0, q, theta, stiff + k * size, 1e-4, period),
@@ -205,7 +205,7 @@ static void test_eigenfrequencies(void **unused) {
 
 /* ---- stiff springs ---- */
 
-/* free motion that begins without ringing: theta = q - B qdd / K, and the same one derivative on */
+/* free motion that begins without ringing: theta = q - B qdd / K, and its derivative */
 static void calm_motors(const arm *a, const psdm_sim_options *rigid, const double *q, const double *qd, double *theta,
                         double *thetad) {
   psdm_sim *sim = sim_of(a->robot, rigid);
@@ -236,7 +236,7 @@ static void test_stiff_limit(void **unused) {
   for (int trial = 0; trial < 3; trial++, rng_next(&begin)) {
     double stiff[4] = {1e4, 4e4, 1.6e5, 6.4e5}, softness[4], off[4], q[3] = {0.3, -0.5, 0.4}, qd[3] = {1, -1, 0.5};
     for (int k = 0; k < 4; k++) {
-      rng g = begin; /* the same arm but for its springs */
+      rng g = begin; /* the same arm without its springs */
       arm a = random_arm(&g, 3, stiff[k], 0, trial == 1, -1);
       const psdm_sim_options rigid = {.integrator = PSDM_INTEGRATOR_ADAMS, .no_code = true},
                              elastic = {.integrator = PSDM_INTEGRATOR_ADAMS, .no_code = true, .elastic = true};
@@ -306,7 +306,7 @@ static void test_audit(void **unused) {
   assert_true(worst[0] < 1e-8 && worst[1] < 1e-5 && worst[2] < 0.1 && limits > 20 && sticks > 20);
 }
 
-/* springs so stiff that the real-time step is far beyond them */
+/* springs so stiff that the real-time step is far too long for them */
 static void test_euler_is_safe(void **unused) {
   (void)unused;
   rng g = rng_start("euler is safe");
@@ -332,7 +332,7 @@ static void refused(const char *what, const psdm_robot *robot) {
   const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4, .elastic = true, .no_code = true};
   assert_int_not_equal(psdm_sim_new(robot, &options, NULL, &sim, &error), PSDM_OK);
   assert_null(sim);
-  if (!strstr(error.text, what)) fail_msg("'%s' does not say '%s'", error.text, what);
+  if (!strstr(error.text, what)) fail_msg("'%s' does not contain '%s'", error.text, what);
 }
 
 static void test_refusals(void **unused) {

@@ -1,11 +1,10 @@
-/* How runs end, and how they go on: divergence, wall time, the caller, singular masses; two runs are one; what is
- * refused. */
+/* How runs end and resume: divergence, wall time, the caller, singular masses; two runs equal one; refusals. */
 #include "sim_support.h"
 
 static const psdm_integrator all[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_BDF, PSDM_INTEGRATOR_RK4,
                                       PSDM_INTEGRATOR_EULER};
 
-/* friction that drives: speed grows as e^t, and the run ends where it is too fast, with all that came before */
+/* friction that drives: speed grows as e^t, and the run ends where it is too fast, with all earlier rows */
 static void test_divergence(void **unused) {
   (void)unused;
   psdm_robot *robot = slider(2, 0, "");
@@ -29,7 +28,7 @@ static void test_divergence(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* friction of the wrong sign blows it up to where numbers end, if nobody stops it before */
+/* friction of the wrong sign makes it overflow unless it is stopped before */
 static void test_divergence_to_the_end(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
@@ -47,7 +46,7 @@ static void test_divergence_to_the_end(void **unused) {
     place(sim, 0, q, zero);
     psdm_sim_result result = go(sim, 10, &rec);
     print_message("%s: %s\n", psdm_integrator_name(all[k]), result.text);
-    bool crawls = k < 2 && result.end == PSDM_SIM_TIMEOUT; /* towards a moment that it cannot reach */
+    bool crawls = k < 2 && result.end == PSDM_SIM_TIMEOUT; /* towards a time that it cannot reach */
     assert_true(crawls || result.end == PSDM_SIM_DIVERGED || result.end == PSDM_SIM_FAILED);
     assert_true(strlen(result.text) > 10 && rec.rows > 0 && result.t < 1);
     for (long r = 0; r < rec.rows; r++) assert_true(isfinite(rec.row[r].q[0]) && isfinite(rec.row[r].qd[1]));
@@ -77,7 +76,7 @@ static void test_wall_time(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* a link without inertia: no forward dynamics, and a sentence that says so before anything begins */
+/* a link without inertia: no forward dynamics, and an error that says so before the run begins */
 static void test_singular(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1}\nlinks:\n"
@@ -95,7 +94,7 @@ static void test_singular(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* a load gives the joint inertia or takes it away: what the run meets is told before it begins */
+/* a load gives the joint inertia or takes it away: trouble later in the run is reported before it begins */
 static void test_singular_without_load(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1}\nlinks:\n"
@@ -103,7 +102,7 @@ static void test_singular_without_load(void **unused) {
                                   "[0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
   const struct {
     double first, second, from, until;
-    const char *words; /* NULL: nothing is wrong */
+    const char *words; /* NULL: accepted */
   } runs[] = {{0, 9, 0, 1, NULL},        {0.5, 9, 0, 1, "before the first payload"},
               {0.5, 9, 0.5, 1, NULL},    {0, 0.5, 0, 0.4, NULL},
               {0, 0.5, 0, 1, "t = 0.5"}, {-1, 0.5, 0.6, 1, "t = 0.5"}};
@@ -128,7 +127,7 @@ static void test_singular_without_load(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
 /* one run or several, stopped in between or not: the same rows; with samples, noise, an encoder, a load and friction */
 static void test_runs_are_one(void **unused) {
@@ -184,7 +183,7 @@ static void test_runs_are_one(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* nothing to do is no trouble, and time may begin anywhere */
+/* a run of no time is allowed, and time may begin anywhere */
 static void test_no_time(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
@@ -247,7 +246,7 @@ static void test_refusals(void **unused) {
     options.no_code = true;
     assert_int_equal(psdm_sim_new(robot, &options, NULL, &sim, &error), PSDM_E_ARGUMENT);
     assert_null(sim);
-    if (!strstr(error.text, cases[k].says)) fail_msg("'%s' does not say '%s'", error.text, cases[k].says);
+    if (!strstr(error.text, cases[k].says)) fail_msg("'%s' does not contain '%s'", error.text, cases[k].says);
   }
   psdm_sim *sim;
   psdm_error error;

@@ -31,7 +31,7 @@ static void test_energy_is_kept(void **unused) {
   }
 }
 
-/* no compiler knows the recursion: two codes, one motion, until chaos shows (KR6 doubles a difference in about 0.1
+/* the recursion and the code are independent: one motion, until chaos shows (KR6 doubles a difference in about 0.1
  * s) */
 static void test_code_and_recursion(void **unused) {
   (void)unused;
@@ -76,7 +76,7 @@ static void end_state(const psdm_robot *robot, const psdm_sim_options *options, 
   psdm_sim_free(sim);
 }
 
-/* errors of three steps, each half of the one before, against the truth; 0 where they drown in the truth's own, of
+/* errors of three steps, each half of the one before, against the truth; 0 where they are below the truth's own, of
  * about 1e-13 */
 static double order_of(const psdm_robot *robot, psdm_integrator integrator, double h, const double *q, const double *qd,
                        double seconds) {
@@ -120,7 +120,7 @@ static void test_orders(void **unused) {
   assert_int_equal(checked, 4);
 }
 
-/* ---- what rows say ---- */
+/* ---- rows ---- */
 
 /* accelerations of a row are those of the forward dynamics, energies those of psdm_energy, times are multiples of
  * the output period */

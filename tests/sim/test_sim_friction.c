@@ -1,4 +1,4 @@
-/* Dry friction that sticks and slips: closed forms of a block, and what must hold on every robot. */
+/* Dry friction that sticks and slips: closed forms of a block, and properties of every robot. */
 #include "sim_support.h"
 
 static const double block = 2; /* kg */
@@ -12,7 +12,7 @@ static psdm_controller *torque_table(const psdm_robot *robot, int rows, const do
   return controller;
 }
 
-/* both find the moments of events */
+/* both find the times of events */
 static const psdm_integrator exact[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_RK4};
 
 /* ---- a block ---- */
@@ -32,7 +32,7 @@ static void test_block_stops(void **unused) {
     double q = 0.1, v = 1.3, end = 0.1 + block * v * v / (2 * 3), when = block * v / 3;
     place(sim, 0, &q, &v);
     psdm_sim_result result = go_on(sim, 2, &rec);
-    double tolerance = k < 2 ? 1e-12 : 1e-3 * v; /* Euler: up to a step of its way */
+    double tolerance = k < 2 ? 1e-12 : 1e-3 * v; /* Euler: up to a step of its path */
     for (long i = 0; i < rec.rows; i++) {
       const kept_row *row = &rec.row[i];
       double t = fmin(row->t, when), at = q + v * t - 1.5 * t * t / block;
@@ -190,7 +190,7 @@ static void test_same_instant(void **unused) {
     }
 }
 
-/* at rest under random torques: friction holds what it can, and what it cannot hold moves the way it is pulled */
+/* at rest under random torques: friction holds the joints it can, and the others move the way they are pulled */
 static void test_who_moves(void **unused) {
   (void)unused;
   rng g = rng_start("who moves");
@@ -252,7 +252,7 @@ static psdm_robot *random_arm(rng *g, int n_max, bool stribeck) {
   return robot;
 }
 
-/* energy is accounted for, what sticks does not creep, and in the end all is at rest */
+/* energy is accounted for, sticking joints do not creep, and in the end all are at rest */
 static void test_energy_and_rest(void **unused) {
   (void)unused;
   NEEDS_SUNDIALS();
@@ -326,7 +326,7 @@ static void test_fixed_steps(void **unused) {
                   error[0][0], error[0][1], error[0][2], rk4, balance[0][0], balance[0][1], balance[0][2], error[1][0],
                   error[1][1], error[1][2], euler, balance[1][0], balance[1][1], balance[1][2]);
     assert_true(rk4 > 3 && balance[0][2] < balance[0][0] / 64 + 1e-13);
-    /* an event moves by a part of a step that depends on where it falls: error / h is bounded, not constant */
+    /* an event shifts by a fraction of a step that depends on its time: error / h is bounded, not constant */
     double share[3] = {error[1][0] / steps[0], error[1][1] / steps[1], error[1][2] / steps[2]};
     assert_true(fmax(share[0], fmax(share[1], share[2])) < 4 * fmin(share[0], fmin(share[1], share[2])) &&
                 balance[1][2] < balance[1][0]);

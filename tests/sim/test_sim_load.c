@@ -1,4 +1,4 @@
-/* What comes from outside: payloads taken up and dropped at a time, external wrenches. */
+/* External loads: payloads picked up and dropped at a time, external wrenches. */
 #include "sim_support.h"
 
 /* ---- payloads ---- */
@@ -87,7 +87,7 @@ static void test_payload(void **unused) {
   }
 }
 
-/* a load that a joint cannot carry: the motor's spring and its friction see it from its time on */
+/* a load that a joint cannot carry: the motor's spring and its friction feel it from its time on */
 static void test_payload_breaks_away(void **unused) {
   (void)unused;
   psdm_robot *robot = slider(2, 1, "");
@@ -109,8 +109,8 @@ static void test_payload_breaks_away(void **unused) {
 
 /* ---- wrenches ---- */
 
-/* a constant force from 0.5 s on: x = F (t - 0.5)^2 / (2 m); a row of the table is where it jumps, and no step
- * straddles it */
+/* a constant force from 0.5 s on: x = F (t - 0.5)^2 / (2 m); it jumps at a row of the table, and no step crosses
+ * that */
 static void test_constant_force(void **unused) {
   (void)unused;
   const double t[3] = {0, 0.5, 1.5}, w[18] = {0, 0, 0, 0, 0, 0, 3, 1, 1, 0.3, 0.2, 0.1, 0, 0, 0, 0, 0, 0}, zero = 0;
@@ -131,7 +131,7 @@ static void test_constant_force(void **unused) {
       assert_true(fabs(rec.row[i].q[0] - (0.75 * since * since + 1.5 * after)) < 1e-12);
     }
     assert_true(fabs(rec.row[rec.rows - 1].external - 3 * 0.75) < 1e-12 && result.energy_balance < 1e-12);
-    assert_true(k || result.steps < 500); /* it does not grope for the jump */
+    assert_true(k || result.steps < 500); /* it does not search for the jump */
     record_free(&rec);
     psdm_sim_free(sim);
   }
@@ -139,7 +139,7 @@ static void test_constant_force(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* J^T w moves it, and the power of the wrench is what its energy changes by; on any link */
+/* J^T w moves it, and the wrench's power is the change of energy; on any link */
 static void test_wrench(void **unused) {
   (void)unused;
   rng g = rng_start("wrench");

@@ -1,5 +1,5 @@
-/* Closed loops: the five-bar's accelerations against two other ways to them, its energy and its gaps, and friction
- * and stops in a loop. */
+/* Closed loops: the five-bar's accelerations against two other methods, its energy and its gaps, and friction and stops
+ * in a loop. */
 #include "sim_support.h"
 #include "psdm/loop.h"
 
@@ -60,7 +60,7 @@ static void test_accelerations(void **unused) {
     worst[1] = fmax(worst[1], max_difference(row.qdd, dense, 2) / size);
   }
   print_message("against psdm_forward %.2g, against a dense solve %.2g\n", worst[0], worst[1]);
-  /* loops lose about three digits near positions where motors lose them */
+  /* loops lose about three digits near positions where the motors lose control of them */
   assert_true(worst[0] < 1e-11 && worst[1] < 1e-11);
   psdm_sim_free(sim);
   psdm_work_free(closed, NULL);
@@ -68,7 +68,7 @@ static void test_accelerations(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* from q = 0 the crank ends meet at 0.3119 s, where the motors do not say where the couplers are: the motion goes on */
+/* from q = 0 the crank ends meet at 0.3119 s, where the motors do not determine the couplers: the motion goes on */
 static void test_free_motion(void **unused) {
   (void)unused;
   NEEDS_SUNDIALS();

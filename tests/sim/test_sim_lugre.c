@@ -1,8 +1,8 @@
-/* LuGre friction in motion, with the numbers of Lloyd, Irani, Ahmadi (2022), Table 2: every integrator to the same
- * motion, energy, stick and slip. */
+/* LuGre friction in motion, with the numbers of Lloyd, Irani, Ahmadi (2022), Table 2: the same motion from every
+ * integrator, energy, stick and slip. */
 #include "sim_support.h"
 
-/* the Denso arm's kinematics and friction, with inertias of our choosing */
+/* the Denso arm's kinematics and friction, with made-up inertias */
 static psdm_robot *denso(void) {
   psdm_robot *robot = load_shipped("denso_vs6556g");
   static const double mass[6] = {6, 5, 3, 1.5, 1, 0.3}, drive[6] = {1.2, 1.2, 0.6, 0.15, 0.15, 0.1};
@@ -146,8 +146,7 @@ static void test_stick_slip(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* below break-away it is a spring with memory: there and back encloses an area, and returns to where the force came
- * from */
+/* below break-away it is a spring with memory: there and back encloses an area and returns to the start */
 static void test_presliding(void **unused) {
   (void)unused;
   NEEDS_SUNDIALS();
@@ -173,8 +172,8 @@ static void test_presliding(void **unused) {
   place(sim, 0, &zero, &zero);
   psdm_sim_result result = go_on(sim, 3, &rec);
   assert_int_equal(result.integrator, PSDM_INTEGRATOR_BDF);
-  double forth = rec.row[3].q[0], back = rec.row[5].q[0]; /* both at no force, before and behind the turn */
-  print_message("at no force: %.3g after a pull, %.3g after a push, farthest %.3g m\n", forth, back, rec.row[2].q[0]);
+  double forth = rec.row[3].q[0], back = rec.row[5].q[0]; /* both at zero force, before and after the turn */
+  print_message("at zero force: %.3g after a pull, %.3g after a push, farthest %.3g m\n", forth, back, rec.row[2].q[0]);
   assert_true(forth > 1e-7 && back < forth - 1e-7 && rec.row[2].q[0] < 1e-4 && rec.row[2].q[0] > 1.2e-5);
   assert_true(rec.row[6].dissipated > 0 && result.energy_balance < 1e-5);
   record_free(&rec);

@@ -1,5 +1,5 @@
-/* A simulator's steps allocate nothing, and a simulator that cannot be made leaves nothing behind. malloc and its
- * kin are counted by the linker. */
+/* A simulator's steps allocate nothing, and a simulator that cannot be made leaks nothing. malloc and its kin are
+ * counted by the linker. */
 #include "allocations.h"
 #include "sim_support.h"
 
@@ -94,7 +94,7 @@ static void test_steps_are_a_run(void **unused) {
 
 /* ---- failure ---- */
 
-/* every allocation fails once (code: ever rarer ones); nothing is left, and the sentence says why. */
+/* every allocation fails once (with generated code: increasingly few); nothing leaks, and the message says why. */
 static void fail_everywhere(const psdm_robot *robot, const psdm_sim_options *options, bool all) {
   long failures = 0;
   for (long at = 1;; at += all ? 1 : 1 + at / 6) {
@@ -104,7 +104,7 @@ static void fail_everywhere(const psdm_robot *robot, const psdm_sim_options *opt
     counting_init(&c, at);
     psdm_status status = psdm_sim_new(robot, options, &c.allocator, &sim, &error);
     bool failed = c.calls >= at;
-    /* what the compiler lacks costs the code alone */
+    /* a lack of memory in the compiler costs the code alone */
     if (failed && (all || status)) assert_int_equal(status, PSDM_E_MEMORY);
     assert_true((status == PSDM_OK) == (sim != NULL));
     if (sim) go_on(sim, 0.01, NULL);

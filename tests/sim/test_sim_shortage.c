@@ -1,5 +1,5 @@
-/* test_sim_shortage.c: memory runs out wherever motions, signals, controllers and simulators are made, and while
- * motors follow a motion. */
+/* test_sim_shortage.c: memory runs out at every place that makes motions, signals, controllers and simulators, and
+ * while motors follow a motion. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <string.h>

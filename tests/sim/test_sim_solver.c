@@ -1,6 +1,6 @@
-/* test_sim_solver.c: each call of SUNDIALS is refused once, by the linker's --wrap: the simulator says that memory
- * is short, or what is wrong with its settings, and keeps nothing; and each way in which CVODE may give up has its
- * sentence. */
+/* test_sim_solver.c: each call of SUNDIALS is refused once, by the linker's --wrap: the simulator reports that memory
+ * is short or what is wrong with its settings, and leaks nothing; and each way in which CVODE may give up has its
+ * message. */
 #ifdef PSDM_HAVE_SUNDIALS
 #include <cvode/cvode.h>
 #include <nvector/nvector_serial.h>
@@ -15,7 +15,7 @@
 
 #ifdef PSDM_HAVE_SUNDIALS
 
-static int refusal; /* what calls answer that have a code */
+static int refusal; /* the answer of calls that return a code */
 static int ending;  /* of CVODE; 0: its own */
 
 #define WRAP(result, name, wants, answer, ...)                        \

@@ -1,14 +1,14 @@
-/* Limits of position: a bouncing ball in closed form, stops that hold and let go, runs that end there, and impulses
- * on every robot. */
+/* Limits of position: a bouncing ball in closed form, stops that hold and release, runs that end there, and impulses on
+ * every robot. */
 #include "sim_support.h"
 
-/* both find the moments of events */
+/* both find the times of events */
 static const psdm_integrator exact[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_RK4};
 static const double g0 = 9.81;
 
 /* ---- a ball ---- */
 
-/* the k-th flight begins at t_k = t_1 (1 + 2 (e + .. + e^k)) with speed e^k v_1; after all of them it lies */
+/* the k-th flight begins at t_k = t_1 (1 + 2 (e + .. + e^k)) with speed e^k v_1; after all of them it rests */
 static double ball(double height, double e, double t) {
   double first = sqrt(2 * height / g0), speed = g0 * first;
   if (t < first) return height - g0 / 2 * t * t;
@@ -55,7 +55,7 @@ static void test_ball(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* pushed into its stop it rests there; when the push turns round it leaves at that moment */
+/* pushed into its stop it rests there; when the push reverses it leaves at once */
 static void test_stop_holds(void **unused) {
   (void)unused;
   const double t[2] = {0, 2}, push[2] = {4, -4};
@@ -98,7 +98,7 @@ static void test_stop_holds(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* the run ends where the limit is, and says whose */
+/* the run ends at the limit, and names the joint */
 static void test_end(void **unused) {
   (void)unused;
   psdm_robot *robot = slider(2, 1, ", limits: {lower: -1, upper: 0.5}");
@@ -116,7 +116,7 @@ static void test_end(void **unused) {
     assert_true(fabs(result.t - when) < (k < 2 ? 1e-9 : 1.1e-3));
     assert_true(rec.row[rec.rows - 1].t == result.t && fabs(rec.row[rec.rows - 1].q[0] - 0.5) < (k < 2 ? 1e-9 : 2e-3));
     record_free(&rec);
-    /* from the limit outwards it ends at once, inwards it goes on */
+    /* from the limit outwards the run ends at once, inwards it goes on */
     v = 0, q = 0.5;
     place(sim, 0, &q, &v);
     assert_int_equal(go(sim, 1, NULL).end, PSDM_SIM_LIMIT);
@@ -135,8 +135,8 @@ static void test_end(void **unused) {
 
 /* ---- impulses ---- */
 
-/* joints that start at their limits and run into them: only they feel impulses, stops only push, and the energy lost
- * is counted */
+/* joints that start at their limits and run into them: only they get impulses, stops only push, and the lost energy is
+ * counted */
 static void test_impulses(void **unused) {
   (void)unused;
   rng g = rng_start("impulses");
@@ -177,7 +177,7 @@ static void test_impulses(void **unused) {
       if (!side[i]) assert_true(fabs(momentum[i]) < 1e-12 * size);
       if (side[i]) {
         assert_true(side[i] * momentum[i] <= 1e-12 * size); /* stops push */
-        assert_true(side[i] * row->qd[i] <= 0);             /* and nothing goes on into them */
+        assert_true(side[i] * row->qd[i] <= 0);             /* and no joint moves into them */
         rested += row->qd[i] == 0;
         struck += fabs(momentum[i]) > 1e-9 * size;
       }

@@ -1,6 +1,6 @@
 # The Denso of Lloyd, Irani, Ahmadi (2022) calibrated in four steps, from logs whose truth is known: Tables 2 and 4, a wall-mounted arm with the paper's assumptions. The
 # experiments are those of psdm excite; 17-bit encoders at the motors, gear 100, noise of 0.5 % of each drive's effort, masses of 1.2 and 3.5 kg. 4 noise seeds (SEEDS=N
-# for another number). Asked for: R2 of motor, gravity and friction at least 0.98 where excited, of the whole model 0.95 (the paper's Table 3); torque constants and base
+# for another number). Required: R2 of motor, gravity and friction at least 0.98 where excited, of the whole model 0.95 (the paper's Table 3); torque constants and base
 # parameters within three standard deviations of the truth in 95 % of the cases; friction curves within 2 % of the true torque over the tested speeds.
 set -u
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}"
@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 failed() { echo "WRONG: $1"; exit 1; }
 
-# standard parameters that have the base parameters of Table 4, zero where several would do: no such bodies exist
+# standard parameters that have the base parameters of Table 4, zero where the choice is free: no such bodies exist
 cat > truth.yaml <<'YAML'
 name: denso
 gravity: [9.81, 0, 0]

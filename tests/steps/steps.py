@@ -22,7 +22,7 @@ def run(words):
 
 
 def record(robot, motion, path, rate, seed):
-    """what a recorder sees of a robot along a motion"""
+    """what a recorder logs of a robot along a motion"""
     tool, folder = job
     run([tool, "simulate", f"{folder}/{robot}.yaml", "--inverse", "--reference", f"{folder}/{motion}.csv", "--friction", "lugre", "--ignore-extra", "--motor", "--current",
          "--quantum", QUANTUM, "--log", path, "--log-rate", rate, "--log-noise", "0.005", "--seed", str(seed)])
@@ -94,7 +94,7 @@ def main():
         r2 = {s: min(f["steps"][s]["joints"][j]["r2"] for f in found) for s in ("motor", "gravity", "friction", "inertia")}
         r2["all"] = min(f["all"][j]["r2"] for f in found)
         if j == n - 1:
-            del r2["gravity"]  # link 6 is massless: there is nothing to see
+            del r2["gravity"]  # link 6 is massless: gravity shows nothing there
         print("%-6s" % f"J{j + 1}", *("%9s" % ("%.5f" % r2[s] if s in r2 else "-") for s in ("motor", "gravity", "friction", "inertia", "all")))
         wrong += [f"R2 of {s} at joint {j + 1} is {x:.4f}" for s, x in r2.items() if x < (0.98 if s in ("motor", "gravity", "friction") else 0.95 if s == "all" else -1)]
 

@@ -1,5 +1,5 @@
-/* test_lugre_answers.c: what friction's fit answers is the least sum of squares, with its doubt and its model; what
- * a motion does not show is let go of; who asks is told and may stop it. */
+/* test_lugre_answers.c: the friction fit returns the least sum of squares, with its uncertainty and its model;
+ * parameters that a motion does not show are dropped; progress is reported and may stop the fit. */
 #include "test_lugre_made.h"
 
 static long fit_made(psdmp_steps_lugre_options *options, psdmp_steps_lugre_answer *answer) {
@@ -11,8 +11,8 @@ static long fit_made(psdmp_steps_lugre_options *options, psdmp_steps_lugre_answe
   return used;
 }
 
-/* An answer is the least sum of squares: what is left has nothing of any number that is fitted; its doubt is that of
- * residuals and derivatives there, its model what they are made of. */
+/* An answer is the least sum of squares: the residual is orthogonal to the derivative by every fitted number; the
+ * uncertainty and the model follow from the residuals and derivatives there. */
 static void expect_least(psdmp_steps_lugre_options *options, const psdmp_steps_lugre_answer *a, bool held,
                          double most) {
   psdmp_steps_lugre w;
@@ -35,7 +35,7 @@ static void expect_least(psdmp_steps_lugre_options *options, const psdmp_steps_l
       both += J[c * w.used + i] * residual[i], own += J[c * w.used + i] * J[c * w.used + i];
     if ((which[c] == SIGMA1 && held) || (which[c] >= SIGMA0 && which[c] <= SIGMA1 && most > 1e-3)) continue;
     if (!(fabs(both) <= most * sqrt(own * square)))
-      fail_msg("number %d: %g of it is left", which[c], both / sqrt(own * square));
+      fail_msg("number %d: %g of it remains in the residual", which[c], both / sqrt(own * square));
   }
   for (int i = 0, row = 0; i < INERTIA + PIECES; row += row < count && which[row] == i, i++)
     for (int k = 0, column = 0; k < INERTIA + PIECES; column += column < count && which[column] == k, k++) {
@@ -72,7 +72,7 @@ static void answers_are_least(void **state) {
     psdmp_steps_lugre_answer a = {.covariance = covariance, .model = model};
     psdm_friction f = truth[trial / 2];
     rng g = rng_start("lugre answers");
-    if (trial == 2) f.sigma1 = 0.01; /* noise finds it negative, or nothing of it */
+    if (trial == 2) f.sigma1 = 0.01; /* noise makes it negative or zero */
     make(&f, inertia, offset ? 0.9 : 0);
     for (int p = 0; p < PIECES; p++) {
       for (int i = 0; i < ROWS; i++) m.v[p][i] *= 0.5, m.a[p][i] *= 0.5, m.use[p][i] = i % 500 > 20 || i < 20;
@@ -92,7 +92,7 @@ static void answers_are_least(void **state) {
 }
 
 /* there and back at one speed each way, and only rows that slide: a mean each way, which is Fc and the offset, and
- * nothing else is known; one way there is no offset */
+ * nothing else is found; with one direction only there is no offset */
 static void one_speed_alone(void **state) {
   (void)state;
   static double model[PIECES * ROWS];
@@ -126,7 +126,7 @@ static void one_speed_alone(void **state) {
                 fabs(a.friction.coulomb / a.friction.sigma0 / 1e-4 - 1) < 1e-12);
     expect_least(&options, &a, false, 1e-4);
     if (trial != 0) continue;
-    /* means of changes change the means; what is not fitted follows nothing */
+    /* means of changes change the means; numbers that are not fitted follow nothing */
     static double D[PIECES * ROWS * 3];
     double gain[(INERTIA + PIECES) * 3], mean[2][3] = {{0}};
     for (int k = 0; k < (INERTIA + PIECES) * 3; k++) gain[k] = NAN;
@@ -146,7 +146,8 @@ static void one_speed_alone(void **state) {
   }
 }
 
-/* fast rows alone: a power law and inertias, found as least squares find them; friction in proportion; none but Fc */
+/* fast rows alone: a power law and inertias, found as least squares find them; friction proportional to speed; Coulomb
+ * friction only */
 static void fast_rows_alone(void **state) {
   (void)state;
   static double model[PIECES * ROWS];
@@ -191,7 +192,7 @@ typedef struct heard {
   double share[4000];
 } heard;
 
-static bool listen(void *user, const char *doing, double share) {
+static bool listen_and_stop(void *user, const char *doing, double share) {
   assert_true(doing && doing[0]);
   heard *h = user;
   h->share[h->calls < 3999 ? h->calls : 3999] = share;
@@ -204,13 +205,13 @@ static void shares_and_stops(void **state) {
   psdmp_steps_lugre_answer whole = {0};
   psdm_error error = {0};
   all = (heard){.at = -1};
-  psdmp_steps_lugre_options options = {.offset = true, .progress = listen, .progress_user = &all};
+  psdmp_steps_lugre_options options = {.offset = true, .progress = listen_and_stop, .progress_user = &all};
   make(&truth[0], inertia, 0.9);
   fit_made(&options, &whole);
   int late = 0;
   for (int k = 0; k < all.calls; k++) {
     double share = all.share[k];
-    bool last = share >= 0.5 && (late || k > 5); /* the simplex stays below for so short a log */
+    bool last = share >= 0.5 && (late || k > 5); /* for so short a log the simplex stays below */
     late += last;
     double evaluations = last ? (share - 0.5) / 0.01 : share / 0.003;
     assert_true(share > 0 && share <= 1 && (k == 0 || share >= all.share[k - 1]) &&
@@ -265,7 +266,7 @@ static void refusals(void **state) {
     double before = *numbers[k];
     int row = k == 2 ? 29 : 0;
     *numbers[k] = k == 1 ? INFINITY : NAN, refused(2, two, 2, first);
-    /* a row that is not used needs a velocity alone */
+    /* an unused row needs only a velocity */
     m.use[0][row] = 0, two[0].rows++, refused(2, two, 2, k ? NULL : first), two[0].rows--;
     m.use[0][row] = 1, *numbers[k] = before;
   }

@@ -1,6 +1,6 @@
-/* test_lugre_begin.c: where the search for friction's numbers begins, and where it ends, on short logs that the
- * model itself made: two pieces in two poses, begun in motion, with a constant torque and rows that do not count.
- * Then nothing is left, and all numbers are found again. */
+/* test_lugre_begin.c: where the search for friction's numbers begins and ends, on short logs simulated with the model
+ * itself: two pieces in two poses, begun in motion, with a constant torque and unused rows. The residual is zero, and
+ * all numbers are recovered. */
 #include "test_lugre_made.h"
 
 static void beginnings(void **state) {
@@ -42,7 +42,7 @@ static void beginnings(void **state) {
     }
 }
 
-static void numbers_found_again(void **state) {
+static void numbers_are_recovered(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof truth / sizeof *truth; k++)
     for (int offset = 0; offset < 2; offset++) {
@@ -72,7 +72,7 @@ static void numbers_found_again(void **state) {
     }
 }
 
-/* a torque that is a little other moves the numbers as the gain says: the answer of a fit to it, to second order */
+/* a small change of the torque moves the numbers as the gain predicts: the answer of a fit to it, to second order */
 static void numbers_follow_the_torque(void **state) {
   (void)state;
   static double D[PIECES * ROWS * 2];
@@ -104,7 +104,7 @@ static void numbers_follow_the_torque(void **state) {
                    PSDM_E_ARGUMENT);
 }
 
-/* where nothing moves there is no friction, and the torque is what is left */
+/* without motion there is no friction, and the residual is the torque */
 static void nothing_moves(void **state) {
   (void)state;
   static double model[PIECES * ROWS];
@@ -130,7 +130,7 @@ static void nothing_moves(void **state) {
   assert_true(covariance[81] != 0);
 }
 
-/* friction without a viscous part, and without Stribeck's dip: what is not there is let go of, and the rest found */
+/* friction without a viscous part, and without Stribeck's dip: the absent part is dropped, and the rest found */
 static void plain_laws(void **state) {
   (void)state;
   const psdm_friction flat = {5, 5, 0.05, 8, 1, 3e4, 15, 0, true};
@@ -146,12 +146,11 @@ static void plain_laws(void **state) {
               answer.rmse < 1e-6);
 }
 
-/* ---- step by step: the search is stopped where the simplex begins, and each number so far is found again by plain
- * means ---- */
+/* ---- step by step: the search is stopped where the simplex begins, and plain code checks each number so far ---- */
 
 enum { COLUMNS = 9 };
 
-/* columns x that leave least of tau, by elimination; what is left. Columns that hang on those before get 0. */
+/* x with the least residual of tau, by elimination; returns the residual. Columns that depend on those before get 0. */
 static double plain_left(int n, long rows, const double *X, const double *tau, double *x) {
   double A[COLUMNS][COLUMNS + 1] = {{0}}, b[COLUMNS], length[COLUMNS], left = 0;
   bool out[COLUMNS];
@@ -187,7 +186,7 @@ static void steady_row(int p, int i, double d, bool offset, double *row) {
   row[4] = p == 1 ? m.a[p][i] : 0;
 }
 
-/* the best exponent of rows above a speed, to 1e-5, and the rms of what it leaves */
+/* the best exponent of rows above a speed, to 1e-5, and the rms of its residual */
 static double fast_rms(double above, bool offset, double log_d) {
   long rows = 0;
   double x[COLUMNS];
@@ -198,7 +197,7 @@ static double fast_rms(double above, bool offset, double log_d) {
   return sqrt(plain_left(5, rows, X, rhs, x) / (double)rows);
 }
 
-/* what a steady curve leaves of the rows behind which the drive has gone five lengths in one direction, and Fs / Fc */
+/* the residual of a steady curve in rows after which the drive has gone five lengths in one direction, and Fs / Fc */
 static double curve_left(double length, bool offset, double vs, double log_d, double *rise) {
   long rows = 0;
   double x[COLUMNS];
@@ -217,7 +216,7 @@ static double curve_left(double length, bool offset, double vs, double log_d, do
   return *rise > 0.3 && *rise < 3 ? left : INFINITY;
 }
 
-/* what bristles of a length leave, where there is no Stribeck: Fc, Fv, offset, inertias and each piece's beginning */
+/* the residual with bristles of a length, without Stribeck: Fc, Fv, offset, inertias and each piece's beginning */
 static double length_left(double length, double fastest, double d, bool offset) {
   static double column[ROWS * BRISTLES_ONLY];
   psdm_friction f = {.coulomb = 1, .stat = 1, .stribeck = fastest, .sigma0 = 1 / length};
@@ -300,7 +299,7 @@ static void steps_of_a_beginning(void **state) {
   (void)state;
   int most_curves = 0;
   for (int trial = 0; trial < 6; trial += trial == 3 ? 2 : 1) {
-    bool flickers = trial % 2, offset = trial > 1;                /* every row another direction: nothing slides */
+    bool flickers = trial % 2, offset = trial > 1;                /* every row reverses the direction: nothing slides */
     const double slow = trial == 3 ? 0.12 : trial == 5 ? 0.3 : 0; /* of the fastest: below, friction is another */
     stopping stop = {.last = 0};
     psdmp_steps_lugre_options options = {.offset = offset, .progress = stop_where_it_begins, .progress_user = &stop};
@@ -325,7 +324,7 @@ static void steps_of_a_beginning(void **state) {
     assert_true(w.evaluations == 15 && stop.first == 0.003 * 14); /* thirteen lengths, one curve, the simplex' first */
     const psdm_friction *f = &points[0].friction;
 
-    /* the exponent of fast rows: of the lowest threshold that is fitted as well as the highest, to a tenth */
+    /* the exponent of fast rows: from the lowest threshold that fits as well as the highest, to a tenth */
     static const double thresholds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
     double d = 0, first = 0, rms;
     int lowest = 0;
@@ -350,7 +349,7 @@ static void steps_of_a_beginning(void **state) {
       double left = length_left(way * pow(10, -0.5 * k), w.fastest, d, offset);
       if (left < best) best = left, longest = k;
     }
-    /* the best, or one that is as short as does not matter */
+    /* the best, or a shorter one with the same residual */
     double length = f->coulomb / f->sigma0, place = 2 * log10(way / length), rise, left;
     if (!(fabs(place - rint(place)) < 1e-12 * 14 && place > 1.5 && place < 14.5 &&
           length_left(length, w.fastest, d, offset) <= best * (1 + 1e-9)))
@@ -362,7 +361,7 @@ static void steps_of_a_beginning(void **state) {
       if (!(fabs(f->exponent / d - 1) < 2e-4 && fabs(d - 0.8) < 0.1))
         fail_msg("fast rows: d = %.6f, %.6f was expected", f->exponent, d);
       assert_true(fabs(f->stribeck / (0.01 * w.fastest) - 1) < 1e-14 && f->stat == f->coulomb);
-    } else { /* curves that leave least */
+    } else { /* curves with the least residual */
       double vs[BEGINNINGS], at[BEGINNINGS], least[BEGINNINGS];
       int curves = best_speeds(length, offset, w.fastest, vs, at, least);
       most_curves = curves > most_curves ? curves : most_curves;
@@ -394,9 +393,9 @@ static void steps_of_a_beginning(void **state) {
   assert_true(most_curves > 1);
 }
 
-/* what is linear is solved for: no column of it is left in the residual, whatever the filter, but for rounding:
- * columns may be alike to 1e-11 of their squares */
-static void what_is_linear(void **state) {
+/* linear numbers are solved for: the residual is orthogonal to their columns, whatever the filter, up to rounding:
+ * columns may agree to 1e-11 of their squares */
+static void linear_numbers_are_solved_for(void **state) {
   (void)state;
   psdm_filter filter;
   assert_int_equal(psdm_filter_butterworth(4, 60, CLOCK, &filter), PSDM_OK);
@@ -418,7 +417,7 @@ static void what_is_linear(void **state) {
     int looked = 0;
     for (int k = 0; k < count; k++) {
       const psdm_friction *f = &points[k].friction;
-      /* they would be negative: the others are not solved for without them */
+      /* they would be negative: the others are not solved for again without them */
       if (f->sigma1 == 0 || f->viscous == 1e-3 * f->coulomb) continue;
       looked++;
       for (int i = 0; i < INERTIA + PIECES; i++) points[k].free[i] = i != OFFSET || offset;
@@ -430,7 +429,7 @@ static void what_is_linear(void **state) {
         all += size * residual[i], all2 += size * size, r2 += residual[i] * residual[i];
       }
       if (!(fabs(all) <= 1e-4 * sqrt(all2 * r2)))
-        fail_msg("beginning %d: %g of the bristles is left", k, all / sqrt(all2 * r2));
+        fail_msg("beginning %d: %g of the bristles remains in the residual", k, all / sqrt(all2 * r2));
       for (int c = 0; c < columns; c++) {
         double both = 0, own = 0;
         for (long i = 0; i < w.used; i++)
@@ -438,7 +437,7 @@ static void what_is_linear(void **state) {
         bool linear =
             which[c] == VISCOUS || which[c] >= OFFSET || (which[c] == SIGMA1 && points[k].friction.sigma1 > 0);
         if (linear && !(fabs(both) <= 1e-4 * sqrt(own * r2)))
-          fail_msg("number %d of beginning %d: %g of it is left", which[c], k, both / sqrt(own * r2));
+          fail_msg("number %d of beginning %d: %g of it remains in the residual", which[c], k, both / sqrt(own * r2));
       }
     }
     assert_true(looked > 0);
@@ -450,11 +449,11 @@ static void what_is_linear(void **state) {
 int main(void) {
   if (library_lacks_fit()) return 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings),
-                                     cmocka_unit_test(numbers_found_again),
+                                     cmocka_unit_test(numbers_are_recovered),
                                      cmocka_unit_test(numbers_follow_the_torque),
                                      cmocka_unit_test(nothing_moves),
                                      cmocka_unit_test(plain_laws),
                                      cmocka_unit_test(steps_of_a_beginning),
-                                     cmocka_unit_test(what_is_linear)};
+                                     cmocka_unit_test(linear_numbers_are_solved_for)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_lugre_begin_asked.h: the beginnings of friction's search with minimisers that are stand-ins: they say what
- * they are asked for, and the linked inverse shows each matrix of sums. Plain least squares in extended precision
+/* test_lugre_begin_asked.h: the beginnings of friction's search with stand-ins for the minimisers: they record what
+ * they are called with, and the wrapped inverse shows each matrix of sums. Plain least squares in extended precision
  * beside them. Part of one program at a time. */
 #ifndef TEST_LUGRE_BEGIN_ASKED_H
 #define TEST_LUGRE_BEGIN_ASKED_H
@@ -33,8 +33,8 @@ typedef struct scene {
 
 static scene s;
 
-/* slow and fast, turns and rests; where a piece begins is not used but in the first, and nothing of the fourth. The
- * fastest row has 1 rad/s, and some are on the bounds of what is fast. */
+/* slow and fast, turns and rests; the first row of a piece is used in the first piece alone, and nothing of the fourth.
+ * The fastest row has 1 rad/s, and some are exactly at the bounds of fast rows. */
 static inline void make_scene(rng *g, int pieces, int poses, const long *rows, const psdm_friction *f, bool offset,
                               bool filter) {
   static const double bounds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
@@ -87,7 +87,7 @@ typedef struct design {
   int n;
   long rows;
   real X[MOST_PIECES * MOST_ROWS * MOST_COLUMNS], y[MOST_PIECES * MOST_ROWS];
-  /* sums of squares; size: of columns before a piece's beginning is taken out */
+  /* sums of squares; size: of columns before the piece's beginning is removed */
   real G[MOST_COLUMNS][MOST_COLUMNS], size[MOST_COLUMNS], left, square, x[MOST_COLUMNS];
 } design;
 
@@ -111,7 +111,7 @@ static inline void sum_design(void) {
   }
 }
 
-/* by elimination; columns that are zero or hang on those before get 0 */
+/* by elimination; columns that are zero or depend on those before get 0 */
 static inline void solve_design(void) {
   real A[MOST_COLUMNS][MOST_COLUMNS + 1], b[MOST_COLUMNS] = {0}, size[MOST_COLUMNS];
   bool out[MOST_COLUMNS];
@@ -148,8 +148,8 @@ static inline void fast_design(double above, double d) {
   solve_design();
 }
 
-/* rows behind which the drive has gone five lengths in one direction, every so many; columns Fc, Fv, offset, Fs -
- * Fc, inertias; Fs / Fc */
+/* rows after which the drive has gone five lengths in one direction, thinned; columns Fc, Fv, offset, Fs - Fc,
+ * inertias; Fs / Fc */
 static inline double curve_design(double length, double vs, double d) {
   long used = 0, seen = 0;
   for (int p = 0; p < s.pieces; p++)
@@ -174,8 +174,8 @@ static inline double curve_design(double length, double vs, double d) {
   return rise;
 }
 
-/* bristles; columns Fc, Fv, offset, sigma1, inertias; of each piece what its beginning's bend has of them is taken
- * out, and of the torque */
+/* bristles; columns Fc, Fv, offset, sigma1, inertias; the projection on the bend at each piece's beginning is removed
+ * from them and from the torque */
 static inline void shape_design(const psdm_friction *f, double d, bool damped) {
   static double column[MOST_ROWS * BRISTLES_ONLY], viscous[MOST_ROWS], scratch[4 * MOST_ROWS], start[MOST_ROWS];
   now.n = 4 + s.poses, now.rows = 0;
@@ -214,7 +214,7 @@ static inline void shape_design(const psdm_friction *f, double d, bool damped) {
   solve_design();
 }
 
-/* ---- what is asked for ---- */
+/* ---- what is called ---- */
 
 static struct {
   psdm_friction columns[CALLS]; /* of psdmp_steps_lugre_columns */
@@ -252,7 +252,7 @@ void __wrap_psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *sh
   assert_true(asked.inverted < CALLS);
   if (!asked.inside)
     asked.sums[asked.inverted].n = n, memcpy(asked.sums[asked.inverted++].A, A, sizeof *A * (size_t)(n * n));
-  X[n * n] = NAN; /* there is room, but nothing to be read */
+  X[n * n] = NAN; /* there is room, but its content is undefined */
   if (asked.inside || !asked.instead || !asked.instead(n, X, shown)) __real_psdmp_steps_lugre_invert(n, A, X, shown);
 }
 

@@ -1,18 +1,18 @@
-/* test_lugre_begin_ranks.c: which beginnings friction's search chooses, and what its simplex may answer, where what
- * is left is chosen by the test. */
+/* test_lugre_begin_ranks.c: which beginnings friction's search chooses, and what its simplex may answer, when the test
+ * chooses the residuals. */
 #if defined(PSDM_HAVE_CMINPACK) && defined(PSDM_HAVE_NLOPT)
 
 #include "test_lugre_begin_asked.h"
 
-/* ---- one drive that goes on at 1 rad/s, its torque 1: what the inverse answers is chosen, and with it what is left
+/* ---- one drive that goes on at 1 rad/s, its torque 1: the test chooses the inverse's answer, and with it the residual
  * ---- */
 
 enum { SLIDING = 64, LENGTHS = 13, PER_CURVE = 13, LATER = 24 }; /* places of a golden section from log 0.1 to log 3 */
 
 static struct {
-  int longest;               /* of 2 .. 14, the length that leaves least; 0: nothing rubs */
+  int longest;               /* of 2 .. 14, the length with the least residual; 0: no friction */
   double left[18], rise[18]; /* of each curve; a rise of 0: pushing */
-  double later[LATER];       /* the inverse's first number at each place of bristles behind those */
+  double later[LATER];       /* after those, the inverse's first number at each place of the bristles */
 } chosen;
 
 static bool choose(int n, double *X, bool *shown) {
@@ -21,7 +21,7 @@ static bool choose(int n, double *X, bool *shown) {
   memset(shown, 1, sizeof *shown * (size_t)n);
   if (call < LENGTHS) {
     X[0] = call + 2 == chosen.longest ? 1e-6 : 0;
-  } else if (asked.shapes == LENGTHS) { /* what is left of 64 ones: 64 - X 64^2 */
+  } else if (asked.shapes == LENGTHS) { /* the residual of 64 ones: 64 - X 64^2 */
     int curve = (call - LENGTHS) / PER_CURVE;
     assert_true(curve < 18);
     X[0] = (chosen.rise[curve] > 0 ? SLIDING - chosen.left[curve] : -1) / (SLIDING * SLIDING);
@@ -55,14 +55,14 @@ static void go_on(void) {
   asked.instead = choose, asked.fast = fast_ones;
 }
 
-/* the low end of a golden section whose places all leave the same */
+/* the low end of a golden section whose places all have the same residual */
 static double lowest_exponent(void) {
   double low = log(0.1), high = log(3);
   while (high - low > 0.02) high = low + (sqrt(5) - 1) / 2 * (high - low);
   return exp(high - (sqrt(5) - 1) / 2 * (high - low));
 }
 
-/* which curves, the first of them the best, bristles begin at; -1: a slow one, as there is none */
+/* the curves, best first, at which bristles begin; -1: a slow one, as there is none */
 static void expect_curves(const char *what, int curves, const int *which) {
   assert_int_equal(begin(0), PSDM_OK);
   if (count != curves)
@@ -105,7 +105,7 @@ static void ranks_of_curves(void **state) {
   chosen.left[8] = 18.0625;
   ask_anew(), asked.instead = choose, asked.fast = fast_ones;
   expect_curves("more is not", 2, (int[]){11, 2});
-  chosen.left[2] = chosen.left[3] = 12.5; /* two neighbours alike are two beginnings, in order */
+  chosen.left[2] = chosen.left[3] = 12.5; /* two equal neighbours are two beginnings, in order */
   ask_anew(), asked.instead = choose, asked.fast = fast_ones;
   expect_curves("alike", 3, (int[]){11, 2, 3});
   chosen.left[2] = chosen.left[3] = 40, chosen.rise[8] = 0, chosen.left[0] = 17, chosen.left[17] = 16;
@@ -118,9 +118,9 @@ static void ranks_of_curves(void **state) {
   expect_curves("the second is too much", 1, (int[]){4});
 }
 
-/* where the search of lengths finds no friction, there is none; where bristles of a curve push, the next takes its
+/* if the search of lengths finds no friction, there is none; if the bristles of a curve push, the next curve takes its
  * place */
-static void nothing_rubs(void **state) {
+static void no_friction_is_found(void **state) {
   (void)state;
   go_on(), chosen.longest = 0;
   assert_int_equal(begin(0), PSDM_OK);
@@ -131,7 +131,7 @@ static void nothing_rubs(void **state) {
   assert_true(count == 1 && asked.shapes == LENGTHS + 2 && asked.created == 1 && points[0].friction.given &&
               !points[1].friction.given);
   expect_near(points[0].friction.stribeck, 0.01, 1e-16, "vs");
-  for (int k = 2; k <= 14; k++) { /* the first length that leaves least; of those that leave the same it is the first */
+  for (int k = 2; k <= 14; k++) { /* the length with the least residual; of equal ones the first */
     go_on(), chosen.longest = k;
     assert_int_equal(begin(0), PSDM_OK);
     expect_near(log10(points[0].friction.sigma0 / points[0].friction.coulomb), 0.5 * k, 1e-13, "length");
@@ -148,8 +148,7 @@ static void four_places(nlopt_func f, void *user, const double *from) {
     values[k] = f(3, (double[]){from[0] + steps[k][0], from[1] + steps[k][1], from[2] + steps[k][2]}, NULL, user);
 }
 
-/* the least so far, the first of those alike; nothing rubs or pushes: twice of what there is; never less than
- * nothing */
+/* the least so far, the first of equal ones; without friction or with pushing: twice the torque; never below zero */
 static void places_of_a_simplex(void **state) {
   (void)state;
   psdm_friction f = {.coulomb = 1, .stat = 1.25, .stribeck = exp(log(pow(10, -0.8)) - 5)};
@@ -237,7 +236,7 @@ static void memory_and_library(void **state) {
   assert_true(error.status == PSDM_E_MISSING && count == 0 && asked.fasts == 0);
 }
 
-/* rows slide from the one on behind which exactly five lengths lie */
+/* rows slide from the one after which exactly five lengths lie */
 static void exactly_five_lengths(void **state) {
   (void)state;
   for (int more = 0; more < 2; more++) {
@@ -254,7 +253,7 @@ static void exactly_five_lengths(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_of_curves),     cmocka_unit_test(nothing_rubs),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_of_curves),     cmocka_unit_test(no_friction_is_found),
                                      cmocka_unit_test(places_of_a_simplex), cmocka_unit_test(stops_of_a_simplex),
                                      cmocka_unit_test(refused_simplex),     cmocka_unit_test(memory_and_library),
                                      cmocka_unit_test(exactly_five_lengths)};

@@ -1,5 +1,5 @@
-/* test_lugre_begin_steps.c: the beginnings of friction's search, step by step: every sum of squares, what is left,
- * and each number of a beginning, beside plain least squares column by column. */
+/* test_lugre_begin_steps.c: the beginnings of friction's search, step by step: every sum of squares, the residual, and
+ * each number of a beginning, compared with plain least squares column by column. */
 #if defined(PSDM_HAVE_CMINPACK) && defined(PSDM_HAVE_NLOPT)
 
 #include "test_lugre_begin_asked.h"
@@ -9,7 +9,7 @@
 static const double thresholds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
 static double wanted_rms[6], found[6]; /* what the search for fast rows answers at each threshold: rms, log d */
 
-/* what is left of the rows above each threshold, at any exponent from 0.05 to 5, is that of plain least squares */
+/* the residual of the rows above each threshold, at any exponent from 0.05 to 5, is that of plain least squares */
 static void compare_fast(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, double *x,
                          double *residual) {
   static const double places[] = {-0.4, 0.3, -9, 9};
@@ -32,7 +32,7 @@ static void compare_fast(int (*f)(void *, int, int, const double *, double *, in
   *x = found[asked.fasts];
 }
 
-/* the simplex looks at some places near and far */
+/* the simplex evaluates places near and far */
 enum { PLACES = 5 };
 static double value_at[BEGINNINGS][PLACES];
 
@@ -147,7 +147,7 @@ static void expect_point(const psdmp_steps_lugre_point *point, const double *bes
   for (int k = 0; k < UNKNOWNS; k++) assert_false(point->free[k]);
 }
 
-/* everything that was asked for, from the exponent of fast rows on */
+/* every call, from the exponent of fast rows on */
 static void expect_all_steps(double d) {
   double way = plain_way(), fastest = fastest_used(), best = INFINITY, length = NAN;
   found_curve all[18];
@@ -193,8 +193,8 @@ static void expect_all_steps(double d) {
   printf("  %d curves, Fc %.4f, %d matrices\n", curves, points[0].friction.coulomb, asked.inverted);
 }
 
-/* Where the first threshold leaves 1, one that leaves 1.1 is as good, and more is not; d is that of the last that
- * was as good. */
+/* If the first threshold's residual is 1, one of 1.1 is as good, a larger one is not; d is that of the last good
+ * one. */
 static void all_steps(void **state) {
   (void)state;
   static const double rms[][6] = {{1, 1, 1, 1, 1, 1}, {1, 1.0999, 1.0999, 1.2, 1, 1},  {2, 2.3, 1, 1, 1, 1},
@@ -203,10 +203,10 @@ static void all_steps(void **state) {
   static const psdm_friction laws[] = {{3, 4.5, 0.05, 4, 0.8, 3e3, 2, 0, true},
                                        {0.02, 0.03, 0.1, 0.01, 1.3, 9, 0, 0, true},
                                        {3, 4, 0.02, -1, 1, 5e3, -3, 0, true}};
-  /* what is left of a beginning is 1e-160 and less in some: its square is not exact */
+  /* the residual of some beginnings is 1e-160 or less: its square is not exact */
   rng g = {.state = 6 * 0x9E3779B97F4A7C15u + 1};
   for (int trial = 0; trial < 6; trial++) {
-    /* so many that every other does for the curves */
+    /* enough rows that the curves use every other one */
     static const long few[] = {130, 161, 97, 40}, many[] = {2600, 2700, 2500};
     ask_anew();
     make_scene(&g, trial % 2 ? 3 : 4,

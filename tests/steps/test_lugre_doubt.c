@@ -1,5 +1,5 @@
-/* test_lugre_doubt.c: residuals of the friction fit and the doubt of its numbers, against plain formulas in extended
- * precision. */
+/* test_lugre_doubt.c: residuals of the friction fit and the uncertainty of its numbers, against plain formulas in
+ * extended precision. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,8 @@ static void expect_close(int n, const double *is, const real *should, double tol
     }
 }
 
-/* sizes of columns from 1e-6 to 1e6; a column that hangs on others, or is zero, is left out, and the others are as
- * if it were not there */
+/* sizes of columns from 1e-6 to 1e6; a column that depends on others, or is zero, is left out, and the others are as
+ * without it */
 static void test_inverse(void **unused) {
   (void)unused;
   rng g = rng_start("lugre inverse");
@@ -81,13 +81,14 @@ static void test_inverse(void **unused) {
 
 /* ---- the sandwich ---- */
 
-/* residuals with a memory of so many rows */
+/* residuals correlated over this many rows */
 static void remembered(rng *g, long used, double memory, double *r) {
   double state = 0;
   for (long i = 0; i < used; i++) r[i] = state = memory * state + rng_normal(g);
 }
 
-/* eq. by eq.: rows that hang together, blocks of eight times as many, the larger of both doubts, correlations kept */
+/* equation by equation: correlated rows, blocks of eight times as many, the larger of both uncertainties, correlations
+ * kept */
 static void plain_doubt(int n, long used, int least, const double *r, const double *J, const real *C, real *V) {
   real power = 0, together = 1, more[UNKNOWNS];
   for (long i = 0; i < used; i++) power += (real)r[i] * r[i];
@@ -134,10 +135,10 @@ static void test_doubt(void **unused) {
     for (int k = 0; k < INERTIA + 2; k++)
       if ((point.free[k] = rng_int(&g, 0, 3) > 0)) which[n++] = k;
     if (!n) continue;
-    point.free[INERTIA + 2] = true; /* of a pose that there is not */
+    point.free[INERTIA + 2] = true; /* an unknown pose */
     remembered(&g, w.used, trial % 3 ? rng_uniform(&g, 0, 0.95) : 0, r);
     for (int k = 0; k < n; k++) remembered(&g, w.used, rng_uniform(&g, 0, 0.95), J + k * w.used);
-    /* noise that is not the same everywhere */
+    /* noise that varies along the log */
     for (long i = 0; i < w.used && trial % 2; i++) r[i] *= i > w.used / 2 ? 5 : 1;
     for (int i = 0; i < n; i++)
       for (int k = 0; k < n; k++) {
@@ -159,8 +160,8 @@ static void test_doubt(void **unused) {
   }
 }
 
-/* the most numbers that there are, then fewer: in memory with fences, of which nothing was written before and no
- * more than the upper triangle is read; which columns are zero is said */
+/* the largest number of numbers, then fewer: in fenced memory that is not initialised, where only the upper triangle is
+ * read; zero columns are reported */
 static void test_inverse_in_fences(void **unused) {
   (void)unused;
   static const int sizes[] = {16, 2, 16, 10, 4};
@@ -200,8 +201,8 @@ static void test_inverse_in_fences(void **unused) {
   }
 }
 
-/* all sixteen numbers, few rows: residuals that hang together for longer than is looked at, or hardly; more blocks
- * than rows; blocks that fill the rows exactly, or not */
+/* all sixteen numbers, few rows: residuals correlated for longer than the search looks, or hardly; more blocks than
+ * rows; blocks that fill the rows exactly, or not */
 static void test_doubt_in_fences(void **unused) {
   (void)unused;
   static const struct {
@@ -224,7 +225,8 @@ static void test_doubt_in_fences(void **unused) {
     for (int k = 0; k < n; k++) point.free[k] = true;
     remembered(&g, used, cases[trial].memory, r);
     for (long i = 0; i < used; i++) r[i] += cases[trial].mean;
-    if (trial == 7) /* twenty rows of 1, two of them neighbours: their correlation is a twentieth, which is none */
+    /* twenty rows of 1, two of them neighbours: their correlation is a twentieth, which counts as none */
+    if (trial == 7)
       for (long i = 0; i < used; i++) r[i] = i == 1 || (i % 3 == 0 && i < 57);
     for (int k = 0; k < n; k++) remembered(&g, used, rng_uniform(&g, 0, 0.9), J + k * used);
     for (int i = 0; i < n; i++)
@@ -245,8 +247,9 @@ static void test_doubt_in_fences(void **unused) {
   }
 }
 
-/* a number whose column is zero has no doubt, nor has one that no residual speaks of; the other's stays */
-static void test_doubt_of_nothing(void **unused) {
+/* a number whose column is zero has no uncertainty, nor has one that no residual depends on; the other's is
+ * unchanged */
+static void test_numbers_without_doubt(void **unused) {
   (void)unused;
   enum { USED = 80 };
   psdmp_steps_lugre_options options = {.blocks = 20};
@@ -256,7 +259,7 @@ static void test_doubt_of_nothing(void **unused) {
   double J[3 * USED] = {0}, r[USED] = {0}, power = 0, square = 0;
   rng g = rng_start("lugre doubt of nothing");
   for (int i = 0; i < USED; i++) {
-    /* residuals of alternating sign: they do not hang together */
+    /* residuals of alternating sign are not positively correlated */
     if (i < 40) r[i] = i % 2 ? -1 - 0.01 * i : 1, J[2 * USED + i] = rng_uniform(&g, 1, 2);
     else J[i] = rng_uniform(&g, 1, 2);
     power += r[i] * r[i], square += J[2 * USED + i] * J[2 * USED + i];
@@ -305,7 +308,7 @@ static void make_motion(rng *g, motion *m) {
   }
 }
 
-/* y less what it has of x */
+/* y without its projection on x */
 static double without(long count, const double *x, double *y) {
   real both = 0, square = 0;
   for (long i = 0; i < count; i++) both += (real)x[i] * y[i], square += (real)x[i] * x[i];
@@ -313,7 +316,7 @@ static double without(long count, const double *x, double *y) {
   return (double)(both / square);
 }
 
-/* piece by piece from the simulation itself; numbers that are tied move together */
+/* piece by piece from the simulation itself; tied numbers move together */
 static void test_residual(void **unused) {
   (void)unused;
   static motion m;
@@ -390,8 +393,8 @@ static void test_residual(void **unused) {
   }
 }
 
-/* a piece whose first used row comes 350 to 380 lengths behind its beginning: nothing of that is left there, though
- * it is a number still */
+/* a piece whose first used row comes 350 to 380 lengths after its beginning: the bend there has no effect any more,
+ * though it is still a number of the fit */
 static void test_forgotten_beginning(void **unused) {
   (void)unused;
   enum { LONG = 90 };
@@ -508,7 +511,7 @@ static void plain_straight(const real *p, double vs, real sign, real time, doubl
   }
 }
 
-/* torque, what is left of the beginning in it, h, z', what is left of the beginning in h */
+/* torque, the beginning's share in it, h, z', the beginning's share in h */
 static void plain_bristles(const real *p, double vs, long rows, real dt, const double *v, real (*out)[5]) {
   real h = 0, start = 1;
   for (long i = 0; i < rows; i++) {
@@ -527,7 +530,7 @@ static void plain_bristles(const real *p, double vs, long rows, real dt, const d
   }
 }
 
-/* speeds of all sizes, turns, rests and jumps; exact but for rounding, and series that are good to 1e-12 */
+/* speeds of all sizes, turns, rests and jumps; exact up to rounding, and series exact to 1e-12 */
 static void test_bristles(void **unused) {
   (void)unused;
   rng g = rng_start("lugre bristles");
@@ -544,7 +547,7 @@ static void test_bristles(void **unused) {
     f.stat = trial % 4 ? f.coulomb * rng_uniform(&g, 0.8, 1.5) : f.coulomb;
     double v[SIM], dt = 0.004, is[SIM * WITH_DERIVATIVES], alone[SIM], two[2 * SIM], three[3 * SIM],
                    size = pow(10, rng_uniform(&g, -3, 1));
-    /* short steps of bristles, and of the curve long ones */
+    /* short steps of the bristles, long ones of the curve */
     if (trial > 11) f.stribeck = 1e-5, f.sigma0 = 100, f.sigma1 = 0, f.stat = 2 * f.coulomb, size = 1;
     for (int i = 0; i < SIM; i++)
       v[i] = f.stribeck * size * (i % 40 > 36 ? 0 : i % 40 == 20 ? 9 : sin(0.11 * i + trial) + 0.3 * rng_normal(&g));
@@ -568,7 +571,7 @@ static void test_bristles(void **unused) {
                   fabsl(three[3 * i + 1] - should[i][3]) <= 1e-11L * (1 + fabs(v[i])) &&
                   fabsl(three[3 * i + 2] - should[i][4]) <= 1e-11L);
     }
-    /* differences over a hundred thousandth: 1e-10, times how curved it is */
+    /* differences over a hundred thousandth: 1e-10 times the curvature */
     for (int k = 0; k < LAW && trial < 12; k++) {
       real before = p[k], step = 1e-5L * before, largest = 0;
       if (before == 0) continue;
@@ -587,8 +590,7 @@ static void test_bristles(void **unused) {
   }
 }
 
-/* at rest there is no viscous torque, not even of a power of 0, and no derivative by any number but what bristles
- * hold */
+/* at rest there is no viscous torque, not even with exponent 0, and no derivative except through the bristles */
 static void test_rest_of_bristles(void **unused) {
   (void)unused;
   const psdm_friction f = {6, 8, 0.05, 5, 0, 3e4, 10, 0, true};
@@ -612,7 +614,7 @@ int main(void) {
                                      cmocka_unit_test(test_inverse_in_fences),
                                      cmocka_unit_test(test_doubt),
                                      cmocka_unit_test(test_doubt_in_fences),
-                                     cmocka_unit_test(test_doubt_of_nothing),
+                                     cmocka_unit_test(test_numbers_without_doubt),
                                      cmocka_unit_test(test_residual),
                                      cmocka_unit_test(test_forgotten_beginning),
                                      cmocka_unit_test(test_predict),

@@ -1,5 +1,5 @@
-/* test_lugre_fit.c: bristles against their exact twin, numbers found again without noise, what a motion does not
- * show. */
+/* test_lugre_fit.c: bristles against their exact twin, numbers recovered without noise, parameters that a motion does
+ * not show. */
 #include "steps/lugre_priv.h"
 #include "test_lugre_fit_log.h"
 
@@ -26,8 +26,8 @@ static void random_velocity(rng *g, long rows, double size, double *v) {
   }
 }
 
-/* Chords of G over an eighth of vs miss it by |Fs - Fc| / 256 at most, and as much again the trapezoid of 1/G; where
- * G stays both are exact. */
+/* Chords of G over an eighth of vs miss it by |Fs - Fc| / 256 at most, and as much again the trapezoid of 1/G; where G
+ * is constant both are exact. */
 static void test_simulation(void **unused) {
   (void)unused;
   enum { ROWS = 2000, TRIALS = 60 };
@@ -52,8 +52,8 @@ static void test_simulation(void **unused) {
   assert_true(worst_level < 1e-11); /* the twin's own 1e-12, over a thousand rows */
 }
 
-/* Central differences: a step of 1e-5 leaves 1e-10 of truncation and 1e-11 of rounding, more where numbers are
- * stiff. The number of fine steps hangs on vs, and jumps: its derivative is looked at closely where there are none. */
+/* Central differences: a step of 1e-5 leaves 1e-10 of truncation and 1e-11 of rounding, more where numbers are stiff.
+ * The number of fine steps depends on vs, and jumps: its derivative is checked closely where it does not. */
 static void test_derivatives(void **unused) {
   (void)unused;
   enum { ROWS = 1500, TRIALS = 24 };
@@ -79,7 +79,7 @@ static void test_derivatives(void **unused) {
       if (k == 2 && !slow) worst_jump = fmax(worst_jump, error / fmax(most, 1e-2 * f.coulomb / f.stribeck));
       else worst[k] = fmax(worst[k], error / fmax(most, 1e-2 * f.coulomb / value_of(&f, k)));
     }
-    /* what is left of a bend at the beginning, from the twin */
+    /* the effect of a bend at the beginning, from the twin */
     double t[ROWS], z[ROWS], bent[ROWS], unbent[ROWS];
     for (long i = 0; i < ROWS; i++) t[i] = (double)i / RATE;
     psdm_lugre_follow(&f, 0.5 * f.coulomb / f.sigma0, ROWS, t, v, z, bent);
@@ -98,7 +98,7 @@ static void test_derivatives(void **unused) {
   assert_true(worst_start < 2.0 / 256);
 }
 
-/* ---- numbers found again ---- */
+/* ---- numbers recovered ---- */
 
 static psdmp_steps_lugre_answer fitted(const drive_log *l, double *covariance, double *model) {
   psdmp_steps_lugre_answer answer = {.covariance = covariance, .model = model};
@@ -117,7 +117,7 @@ static bool all_finite(const psdmp_steps_lugre_answer *answer) {
 }
 
 /* Positions on a clock of 1 kHz leave out what happens between rows: up to a thousandth of vs and a tenth of sigma1,
- * which is felt for milliseconds only. */
+ * which acts for milliseconds only. */
 static void test_recovery(void **unused) {
   (void)unused;
   static const double most[7] = {5e-4, 2e-4, 2e-3, 5e-4, 5e-4, 5e-4, 0.15};
@@ -148,7 +148,7 @@ static void test_recovery(void **unused) {
 }
 
 /* Two pieces in two poses, the second begun in the middle of a motion with bristles bent; a constant torque; every
- * seventh second held out, and what a filter that is cut there smears. */
+ * seventh second held out, and the rows that a filter cut there smears. */
 static void test_pieces(void **unused) {
   (void)unused;
   const long cut = 8 * LEVEL_ROWS + 300;
@@ -207,7 +207,7 @@ static void test_bent_beginning(void **unused) {
   log_free(&l);
 }
 
-/* ---- what is not shown ---- */
+/* ---- parameters that do not show ---- */
 
 static void expect_nothing(const psdmp_steps_lugre_answer *answer) {
   assert_false(answer->friction.given);
@@ -247,7 +247,7 @@ static void one_speed(double t, double out[3]) {
   out[2] = x < 1 ? sign * speed * (t < turn ? 1 : 2) / turn : 0;
 }
 
-/* v and a as they are: this is about rows, not about filters */
+/* exact v and a: this tests rows, not filters */
 static void exact_log(drive_log *l, const psdm_friction *f, double inertia, void (*move)(double, double *),
                       double noise, rng *g) {
   double at[3], *t = malloc(sizeof *t * (size_t)l->rows);
@@ -286,7 +286,7 @@ static void test_one_speed(void **unused) {
   log_free(&l);
 }
 
-/* only rows that are fast and far from a turn: no bristles, no Stribeck, all the rest */
+/* only fast rows far from a turn: no bristles, no Stribeck, but everything else */
 static void test_no_slow_rows(void **unused) {
   (void)unused;
   rng g = rng_start("lugre no slow rows");
@@ -312,7 +312,7 @@ static void test_no_slow_rows(void **unused) {
   log_free(&l);
 }
 
-/* Fs = Fc: no vs to be found, and Fs where it should be; no friction at all */
+/* Fs = Fc: no vs is found, and Fs is right; no friction at all */
 static void test_plain_friction(void **unused) {
   (void)unused;
   rng g = rng_start("lugre plain friction");
@@ -358,7 +358,7 @@ static void test_refusals(void **unused) {
   piece.rows = 200, l.tau[7] = NAN;
   assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "not finite"));
-  l.use[7] = 0; /* a bad row is not looked at */
+  l.use[7] = 0; /* a bad row is not read */
   assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_OK);
   l.v[7] = INFINITY;
   assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);

@@ -1,4 +1,4 @@
-/* test_lugre_fit_log.h: one joint of the Denso that moves alone in sines of growing size, as a recorder sees it.
+/* test_lugre_fit_log.h: one joint of the Denso that moves alone in sines of growing amplitude, as a recorder logs it.
  * Part of one program at a time. */
 #ifndef TEST_LUGRE_FIT_LOG_H
 #define TEST_LUGRE_FIT_LOG_H
@@ -26,7 +26,7 @@ enum {
 
 static const char *const number_names[NUMBERS] = {"Fc", "Fs", "vs", "Fv", "d", "sigma0", "sigma1", "offset"};
 
-/* Table 2 of Lloyd, Irani, Ahmadi (2022); effort limits and inertias that go with such an arm */
+/* Table 2 of Lloyd, Irani, Ahmadi (2022); effort limits and inertias typical of such an arm */
 static const psdm_friction truths[JOINTS] = {
     {9.59, 12.5, 0.0144, 23.7, 0.61, 288e3, 22.8, 0, true},  {8.86, 9.92, 0.0201, 28.7, 0.62, 250e3, 21.2, 0, true},
     {6.20, 7.77, 0.0320, 10.7, 0.73, 130e3, 19.2, 0, true},  {3.59, 4.00, 0.210, 2.38, 0.63, 5.36e3, 8.91, 0, true},
@@ -106,8 +106,7 @@ static inline void true_friction(const psdm_friction *f, long rows, void (*move)
   free(t), free(v), free(fine);
 }
 
-/* what a recorder keeps of a motion: step of the encoder (0: none) and torque noise; then filtered and
- * differentiated */
+/* what a recorder logs of a motion: step of the encoder (0: none) and torque noise; then filtered and differentiated */
 static inline void record(drive_log *l, const psdm_friction *f, double inertia, void (*move)(double, double *),
                           double step, double noise, rng *g) {
   double *scratch = malloc(psdm_filter_scratch(&l->filter, l->rows) * sizeof *scratch),
@@ -131,7 +130,7 @@ static inline void record_joint(drive_log *l, int joint, rng *g) {
   record(l, &truths[joint], inertias[joint], motion, 2 * PI / 131072 / 100, 0.005 * efforts[joint], g);
 }
 
-/* a library without cminpack or NLopt says so, and there is nothing more to test */
+/* a library without cminpack or NLopt reports that, and nothing more is tested */
 static inline bool library_lacks_fit(void) {
   double v[100], a[100] = {0}, tau[100];
   signed char use[100];

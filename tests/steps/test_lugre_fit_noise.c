@@ -1,10 +1,10 @@
-/* test_lugre_fit_noise.c: friction from noisy logs beside its doubt, how it follows the torque, and what may fail or
- * stop on the way. */
+/* test_lugre_fit_noise.c: friction from noisy logs with its uncertainty, its derivative by the torque, failures and
+ * stops. */
 #include "test_lugre_fit_log.h"
 
-/* ---- doubt ---- */
+/* ---- uncertainty ---- */
 
-/* The steady curve within 2 % and sigma0 within 3 % at every try; of the thirty other numbers no more than two
+/* The steady curve within 2 % and sigma0 within 3 % with every seed; of the thirty other numbers no more than two
  * beyond 3 sd; sigma1, whose sd may be as large as itself, never below 0 and within 4. */
 static void test_noise(void **unused) {
   (void)unused;
@@ -54,9 +54,9 @@ static void numbers_of(const psdmp_steps_lugre_answer *answer, double out[9]) {
   out[8] = answer->inertia[0];
 }
 
-/* Columns: the torque itself, which scales every number that is a torque; gravity that was taken wrongly; a slow
- * drift. The torque is the model's own, so that nothing is left and (J^T J)^-1 J^T is the whole derivative; fits on
- * either side of it differ by terms of third order in a change of 1e-3 Nm. */
+/* Columns: the torque itself, which scales every number that is a torque; a wrong gravity; a slow drift. The torque is
+ * the model's own, so that the residual is zero and (J^T J)^-1 J^T is the whole derivative; fits on either side of it
+ * differ by terms of third order in a change of 1e-3 Nm. */
 static void test_gain(void **unused) {
   (void)unused;
   const int joint = 4;
@@ -103,7 +103,7 @@ static void test_gain(void **unused) {
   log_free(&l);
 }
 
-/* ---- what may fail or stop ---- */
+/* ---- failures and stops ---- */
 
 static void test_memory(void **unused) {
   (void)unused;

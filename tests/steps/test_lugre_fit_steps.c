@@ -1,6 +1,6 @@
 /* test_lugre_fit_steps.c: the search for friction's numbers, step by step. The beginnings, the minimiser and the
- * doubt are stand-ins: each descent must begin where a plain twin says, with these numbers free, and ends where the
- * test says; what is let go of, and all that is answered, follows from that. */
+ * uncertainty are stand-ins: each descent must begin where a plain twin says, with these numbers free, and ends where
+ * the test says; the dropped numbers and the whole answer follow from that. */
 #if defined(PSDM_HAVE_CMINPACK) && defined(PSDM_HAVE_NLOPT)
 
 #include <math.h>
@@ -67,8 +67,8 @@ static double *number(psdmp_steps_lugre_point *point, int k) {
 static bool is_log(int k) { return k != SIGMA1 && k != OFFSET && k < INERTIA; }
 
 typedef struct look {
-  unsigned hidden, doubtful; /* bits of numbers that hang on others, or whose doubt is large */
-  unsigned lost;             /* what must be let go of then */
+  unsigned hidden, doubtful; /* bits of numbers that depend on others, or whose uncertainty is large */
+  unsigned lost;             /* the numbers that must then be dropped */
   double doubt;              /* variance of the doubtful */
 } look;
 
@@ -77,18 +77,18 @@ static struct {
   int count;
   psdm_status begins;
   psdmp_steps_lugre_point points[BEGINNINGS];
-  /* what is left of the torque from each beginning; how far each coordinate goes, in parts of its index */
+  /* the residual from each beginning; how far each coordinate moves, as a share of its index */
   double left[BEGINNINGS], step;
-  double sigma1[16]; /* where a descent leads it; NAN: by the step */
+  double sigma1[16]; /* where a descent takes it; NAN: by the step */
   look looks[MOST_LOOKS];
   bool apart, certain; /* covariance of Fc and Fs as below, or none */
-  int stop_at;         /* the question whether to go on that is answered no, from 1 */
-  /* what is so far */
+  int stop_at;         /* the progress call that stops, from 1 */
+  /* the state so far */
   psdmp_steps_lugre_point point, best, beginning;
   double least;
   int k, descents, looked, columns, asked;
   bool rough, again, stopped;
-  /* (NUMBERS x NUMBERS) that the stand-in for the doubt makes up */
+  /* (NUMBERS x NUMBERS) that the stand-in for the uncertainty makes up */
   double covariance[UNKNOWNS * UNKNOWNS], inverse[UNKNOWNS * UNKNOWNS];
 } twin;
 
@@ -98,7 +98,7 @@ static void tied(psdmp_steps_lugre_point *point) {
   if (!point->free[SIGMA0]) point->friction.sigma0 = point->friction.coulomb * 1e4;
 }
 
-/* all numbers are free; the offset where it is asked for and the drive goes both ways */
+/* all numbers are free; the offset if requested and the drive moves both ways */
 static void freed(psdmp_steps_lugre_point *point) {
   bool forth = false, back = false;
   for (int p = 0; p < PIECES; p++)
@@ -112,7 +112,7 @@ static void freed(psdmp_steps_lugre_point *point) {
   point->free[OFFSET] = false, point->friction.offset = 0;
 }
 
-/* from the beginning once more, without what was let go of */
+/* from the beginning once more, without the dropped numbers */
 static void begun_again(void) {
   bool free[UNKNOWNS];
   psdmp_steps_lugre_point *p = &twin.point;
@@ -221,7 +221,7 @@ int __wrap_lmder(function *f, void *user, int rows, int n, double *x, double *re
                  int *jacobians, int *pivot, double *qtf, double *one, double *two, double *three, double *spare) {
   double *const memory[] = {x, residual, J, spare, diagonal, qtf, one, two, three}, from[UNKNOWNS] = {0};
   const int sizes[] = {n, rows, rows * n, rows, n, n, n, n, n};
-  if (twin.stopped) { /* it is not asked again, and nothing is evaluated */
+  if (twin.stopped) { /* it is not called again, and nothing is evaluated */
     int asks = twin.asked, before = twin.columns;
     assert_true(f(user, rows, n, x, residual, J, ld, 1) == -1 && f(user, rows, n, x, residual, J, ld, 2) == -1 &&
                 twin.asked == asks && twin.columns == before);
@@ -287,7 +287,7 @@ static void make_covariance(void) {
   if (twin.certain)
     twin.covariance[0] = twin.covariance[1] = twin.covariance[NUMBERS] = twin.covariance[NUMBERS + 1] = 0;
   if (!twin.apart) return;
-  /* of log Fs / Fc: 0.05, three of its doubts are 0.6708 */
+  /* of log Fs / Fc: 0.05; three of its standard deviations are 0.6708 */
   twin.covariance[0] = 0.04, twin.covariance[1] = twin.covariance[NUMBERS] = 0.01, twin.covariance[NUMBERS + 1] = 0.03;
 }
 
@@ -356,7 +356,7 @@ static psdm_status run(const psdm_allocator *allocator) {
   return psdmp_steps_lugre_fit(PIECES, m.piece, POSES, &m.options, allocator, &answer, &error);
 }
 
-/* the torque along all rows at the twin's point, with the bend of each piece that leaves least */
+/* the torque along all rows at the twin's point, with the bend of each piece that gives the least residual */
 static void expect_model(double *square) {
   static double columns[2 * ROWS], scratch[40 * ROWS];
   const double *is = model;
@@ -413,7 +413,7 @@ static void expect_nothing(void) {
   for (int k = 0; k < INERTIA; k++) assert_false(answer.fitted[k]);
 }
 
-/* the beginning from which least is left, the first of those alike; none */
+/* the beginning with the least residual, the first of equal ones; none */
 static void beginnings(void **state) {
   (void)state;
   static const double left[][BEGINNINGS] = {{4, 2, 3}, {2, 2, 3},        {3, 4, 2},  {5, 5, 5},
@@ -424,7 +424,7 @@ static void beginnings(void **state) {
       make_log(&g);
       if (trial == 3)
         assert_int_equal(psdm_filter_butterworth(2, 20, 100, &m.filter), PSDM_OK), m.options.filter = &m.filter;
-      /* a piece that is simulated only: its beginning is not bent */
+      /* a piece that is only simulated: its beginning is not bent */
       if (trial == 5) memset(m.use[1], 0, sizeof m.use[1]), count_log();
       start();
       twin.count = count, memcpy(twin.left, left[trial], sizeof twin.left);
@@ -438,8 +438,8 @@ static void beginnings(void **state) {
   assert_true(twin.descents == 0 && !answer.friction.given && !strcmp(error.text, "no beginning"));
 }
 
-/* bristles that are damped by less than nothing are not damped, and all others fitted once more; numbers go no
- * farther than a factor of e^7 in one descent */
+/* negative damping of the bristles becomes zero, and the other numbers are fitted once more; a number changes by a
+ * factor of e^7 at most in one descent */
 static void bounds_of_descents(void **state) {
   (void)state;
   static const double damping[][6] = {{-1, NAN, NAN, NAN, NAN, NAN},
@@ -467,9 +467,8 @@ static void bounds_of_descents(void **state) {
   }
 }
 
-/* an offset is fitted where it is asked for and the drive goes faster than a tenth of its fastest both ways, in rows
- * that count */
-static void which_are_free(void **state) {
+/* an offset is fitted if requested and if used rows go faster than a tenth of the drive's top speed both ways */
+static void free_numbers(void **state) {
   (void)state;
   rng g = rng_start("lugre free");
   for (int trial = 0; trial < 9; trial++) {
@@ -496,7 +495,7 @@ static void which_are_free(void **state) {
   }
 }
 
-/* ---- what is let go of ---- */
+/* ---- dropped numbers ---- */
 
 #define BIT(number) (1u << (number))
 #define FIRST BIT(INERTIA)
@@ -504,7 +503,7 @@ static void which_are_free(void **state) {
 #define DIP (BIT(STAT) | BIT(STRIBECK))
 #define BRISTLES (BIT(SIGMA0) | BIT(SIGMA1))
 
-static void let_go(const char *what, int looks, const look *l) {
+static void expect_dropped(const char *what, int looks, const look *l) {
   int lost = 0;
   start();
   memcpy(twin.looks, l, sizeof *l * (size_t)looks);
@@ -515,7 +514,7 @@ static void let_go(const char *what, int looks, const look *l) {
   expect_answer();
 }
 
-static void what_is_let_go(void **state) {
+static void doubtful_numbers_are_dropped(void **state) {
   (void)state;
   static const look one[] = {{BIT(SIGMA0), 0, BRISTLES, 0},
                              {0x3FF, 0, BRISTLES, 0},
@@ -540,26 +539,26 @@ static void what_is_let_go(void **state) {
   for (int k = 0; k < (int)(sizeof one / sizeof *one); k++) {
     char what[40];
     snprintf(what, sizeof what, "case %d", k);
-    let_go(what, 1, &one[k]);
+    expect_dropped(what, 1, &one[k]);
   }
-  let_go("one after the other", 8,
-         (look[]){{BIT(VISCOUS), 0, BIT(EXPONENT), 0},
-                  {BIT(VISCOUS), 0, BIT(VISCOUS), 0},
-                  {SECOND, 0, SECOND, 0},
-                  {BIT(SIGMA1), 0, BIT(SIGMA1), 0},
-                  {BIT(STAT), 0, DIP, 0},
-                  {BIT(SIGMA0), 0, BIT(SIGMA0), 0},
-                  {BIT(OFFSET), 0, BIT(OFFSET), 0},
-                  {0, 0, 0, 0}});
-  let_go("bristles, then the power", 3,
-         (look[]){{BIT(SIGMA0), 0, BRISTLES, 0},
-                  {BRISTLES | BIT(EXPONENT), 0, BIT(EXPONENT), 0},
-                  {BIT(EXPONENT) | DIP, 0, DIP, 0}});
-  let_go("a constant", 4,
-         (look[]){{BIT(STAT), 0, DIP, 0},
-                  {BIT(VISCOUS), 0, BIT(EXPONENT), 0},
-                  {BIT(VISCOUS), 0, BIT(VISCOUS), 0},
-                  {DIP | BIT(VISCOUS) | BIT(EXPONENT), 0, 0, 0}});
+  expect_dropped("one after the other", 8,
+                 (look[]){{BIT(VISCOUS), 0, BIT(EXPONENT), 0},
+                          {BIT(VISCOUS), 0, BIT(VISCOUS), 0},
+                          {SECOND, 0, SECOND, 0},
+                          {BIT(SIGMA1), 0, BIT(SIGMA1), 0},
+                          {BIT(STAT), 0, DIP, 0},
+                          {BIT(SIGMA0), 0, BIT(SIGMA0), 0},
+                          {BIT(OFFSET), 0, BIT(OFFSET), 0},
+                          {0, 0, 0, 0}});
+  expect_dropped("bristles, then the power", 3,
+                 (look[]){{BIT(SIGMA0), 0, BRISTLES, 0},
+                          {BRISTLES | BIT(EXPONENT), 0, BIT(EXPONENT), 0},
+                          {BIT(EXPONENT) | DIP, 0, DIP, 0}});
+  expect_dropped("a constant", 4,
+                 (look[]){{BIT(STAT), 0, DIP, 0},
+                          {BIT(VISCOUS), 0, BIT(EXPONENT), 0},
+                          {BIT(VISCOUS), 0, BIT(VISCOUS), 0},
+                          {DIP | BIT(VISCOUS) | BIT(EXPONENT), 0, 0, 0}});
   /* without Fc there is no friction */
   static const look none[] = {{BIT(COULOMB), 0, DIP, 0}, {BIT(COULOMB), 0, 0, 0}};
   start();
@@ -569,7 +568,8 @@ static void what_is_let_go(void **state) {
   expect_nothing();
 }
 
-/* Fs and Fc that differ by less than three of their doubts are one; and without doubts they differ by no less */
+/* Fs and Fc that differ by less than three standard deviations are one number; without standard deviations they are
+ * kept apart */
 static void level_curves(void **state) {
   (void)state;
   static const double apart[] = {0.66, 0.68, -0.66, -0.68};
@@ -591,7 +591,7 @@ static void level_curves(void **state) {
   expect_answer();
 }
 
-/* as many poses as there are covariances for: else these are left alone */
+/* the number of poses matches the covariances: else these are left unchanged */
 static void covariance_of_poses(void **state) {
   (void)state;
   static double many[(INERTIA + POSES_MOST + 1) * (INERTIA + POSES_MOST + 1)];
@@ -703,7 +703,7 @@ static void gains(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings),       cmocka_unit_test(bounds_of_descents),
-                                     cmocka_unit_test(which_are_free),   cmocka_unit_test(what_is_let_go),
+                                     cmocka_unit_test(free_numbers),     cmocka_unit_test(doubtful_numbers_are_dropped),
                                      cmocka_unit_test(level_curves),     cmocka_unit_test(covariance_of_poses),
                                      cmocka_unit_test(memory_and_stops), cmocka_unit_test(gains)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_lugre_made.h: short logs of friction that the model itself made: two pieces in two poses, with a constant
- * torque and rows that do not count. Part of one program at a time. */
+/* test_lugre_made.h: short logs of friction simulated with the model itself: two pieces in two poses, with a constant
+ * torque and unused rows. Part of one program at a time. */
 #ifndef TEST_LUGRE_MADE_H
 #define TEST_LUGRE_MADE_H
 
@@ -35,7 +35,7 @@ static inline void make(const psdm_friction *f, const double inertia[PIECES], do
 
 static const double inertia[PIECES] = {0.6, 1.1};
 
-/* joints whose bristles are seen on this clock */
+/* joints whose bristles show at this rate */
 static const psdm_friction truth[] = {{6.2, 7.8, 0.05, 10.7, 0.73, 3e4, 19.2, 0, true},
                                       {3.6, 4.4, 0.1, 2.4, 1.2, 5e3, 8.9, 0, true}};
 

@@ -1,13 +1,14 @@
-/* test_steps.c: arms whose truth is known: exact logs give exact answers, tools subtracted, what does not show said. */
+/* test_steps.c: arms whose truth is known: exact logs give exact answers, tools are subtracted, and parameters that do
+ * not show are reported. */
 #include "test_steps_arms.h"
 
 #include "psdm/parameters.h"
 
 /* ---- exact answers ---- */
 
-/* friction from the file. Constants: rounding and cubic interpolation. Gravity: bristles that lag behind a changing
- * speed are not odd in it, some 1e-9 of the torque. The rest: the simulated friction is exact to some 1e-5 of itself
- * (lugre_fit.h). */
+/* friction from the file. Constants: rounding and cubic interpolation. Gravity: bristles lag behind a changing speed,
+ * which makes them not odd in it, by some 1e-9 of the torque. The rest: the simulated friction is exact to some 1e-5 of
+ * itself (lugre_fit.h). */
 static void exact_logs(void **state) {
   (void)state;
   rng g = rng_start("exact_logs");
@@ -38,7 +39,7 @@ static void exact_logs(void **state) {
   }
 }
 
-/* torques in place of currents: the constants are factors; wrong by a tenth where the sensor is */
+/* torques in place of currents: the constants are factors, wrong by a tenth like the sensor */
 static void torque_logs(void **state) {
   (void)state;
   rng g = rng_start("torque_logs");
@@ -54,7 +55,7 @@ static void torque_logs(void **state) {
     for (int d = 0; d < s->n; d++) assert_true(fabs(s->torque_constant[d] - 1) < 1e-8);
     assert_true(!s->currents && remarked(s, "torques, not currents"));
     psdm_steps_free(s);
-    /* gravity alone: torques are taken as they are, whatever the file's torque constants say */
+    /* gravity alone: torques are used unscaled, whatever the file's torque constants */
     o.logs = 1, o.log = &logs.log[3];
     s = run_steps(asked, &o);
     worst w = compare(s, &(arm){.constant = {1, 1, 1}}, truth);
@@ -65,8 +66,8 @@ static void torque_logs(void **state) {
   }
 }
 
-/* default filters and a 5e-7 rad encoder, no noise: what is left of ends of sweeps, 0.5 s away, and of differences
- * (2 ms) of motions of some 10 rad/s */
+/* default filters and a 5e-7 rad encoder, no noise: the effect of the sweeps' ends, 0.5 s away, and of differences (2
+ * ms) of motions of some 10 rad/s */
 static void filtered_logs(void **state) {
   (void)state;
   rng g = rng_start("filtered_logs");
@@ -119,7 +120,7 @@ static void tool_is_subtracted(void **state) {
   }
 }
 
-/* ---- what does not show ---- */
+/* ---- parameters that do not show ---- */
 
 /* a first axis along gravity: no mass shows there. The file's constant, or none */
 static void unobservable_constant(void **state) {
@@ -154,10 +155,10 @@ static void unobservable_constant(void **state) {
   shelf_clear(&logs);
 }
 
-/* behind a prismatic joint first moments act alike on gravity: told apart by the inertia step only */
-static void gravity_that_does_not_tell(void **state) {
+/* behind a prismatic joint first moments act alike under gravity: only the inertia step tells them apart */
+static void gravity_shows_sums_only(void **state) {
   (void)state;
-  rng g = rng_start("gravity_that_does_not_tell");
+  rng g = rng_start("gravity_shows_sums_only");
   arm a = arms[2];
   a.joint[0] = "type: revolute, a: 0.2, alpha: pi/2", a.joint[1] = "type: prismatic, d: 0.3, alpha: pi/2";
   a.constant[0] = 20, a.constant[1] = 90;
@@ -186,7 +187,7 @@ static void gravity_that_does_not_tell(void **state) {
   shelf_clear(&logs);
 }
 
-/* a file that says what is zero: fewer numbers, the same truth; and what is zero is zero without doubt */
+/* a file that declares zeros: fewer numbers, the same truth; and the zeros have no uncertainty */
 static void assumptions(void **state) {
   (void)state;
   rng g = rng_start("assumptions");
@@ -276,7 +277,7 @@ int main(void) {
       cmocka_unit_test(filtered_logs),
       cmocka_unit_test(tool_is_subtracted),
       cmocka_unit_test(unobservable_constant),
-      cmocka_unit_test(gravity_that_does_not_tell),
+      cmocka_unit_test(gravity_shows_sums_only),
       cmocka_unit_test(assumptions),
       cmocka_unit_test(predicted_rows),
   };

@@ -5,7 +5,7 @@
 
 #include "test_steps_log.h"
 
-/* One arm. Joints and links as robot files say them; what is asked for has neither inertias nor motors. */
+/* One arm. Joints and links in the words of a robot file; the file to calibrate has neither inertias nor motors. */
 typedef struct arm {
   const char *name, *head, *joint[3], *drive[3], *link[3], *tail;
   double constant[3];
@@ -130,7 +130,7 @@ static inline track *gravity_track(const arm *a, double dt, double seconds) {
   return t;
 }
 
-/* sines of growing size, one joint after the other */
+/* sines of growing amplitude, one joint after the other */
 static inline track *friction_track(const arm *a, double dt) {
   static const double size[] = {2e-5, 6e-5, 2e-4, 1e-3, 4e-3, 0.02, 0.08, 0.3, 0.6},
                       frequency[] = {1, 1, 1, 1, 1, 0.8, 0.7, 0.6, 0.5};
@@ -189,7 +189,7 @@ static inline psdm_steps_options steps_options(const shelf *s, bool filtered) {
   return o;
 }
 
-/* ---- the answer beside the truth ---- */
+/* ---- the answer and the truth ---- */
 
 static inline bool remarked(const psdm_steps *s, const char *words) {
   for (int k = 0; s->remark[k][0]; k++)

@@ -12,7 +12,7 @@ static psdm_parameters *parameters_of(const psdm_steps *s) {
   return p;
 }
 
-/* four runs that hand on what they found are one run, to the last bit */
+/* four runs that pass on their results equal one run, to the last bit */
 static void resumed(void **state) {
   (void)state;
   rng g = rng_start("resumed");
@@ -43,7 +43,7 @@ static void resumed(void **state) {
     assert_true(whole->friction[d].sigma0 == s->friction[d].sigma0 &&
                 whole->friction[d].coulomb == s->friction[d].coulomb);
   for (long k = 0; k < (long)s->numbers * s->numbers; k++) assert_true(whole->covariance[k] == s->covariance[k]);
-  /* motors once more: what was found with the old constants stays, and says so */
+  /* motors once more: results found with the old constants stay, and a remark says so */
   psdm_steps_free(s);
   o.log = logs.log, o.logs = 3, o.before = before;
   s = run_steps(asked, &o);

@@ -1,6 +1,5 @@
-/* test_steps_doubt.c: the truth lies within what the steps say of their doubt, from motors to inertias, over noise
- * seeds. SEEDS=N in the environment takes more of them, FRICTION=1 fits friction too, in place of taking it from the
- * file. */
+/* test_steps_doubt.c: the truth lies within the steps' uncertainties, from motors to inertias, over noise seeds.
+ * SEEDS=N in the environment sets their number, FRICTION=1 fits friction too instead of reading it from the file. */
 #include "test_steps_arms.h"
 
 typedef struct score {
@@ -45,12 +44,12 @@ static void one_seed(const arm *a, bool friction, score kind[4], rng *g) {
   shelf_clear(&logs);
 }
 
-/* three sd hold 99.7 % of what is normal; with some 17 blocks the sd itself is known to a sixth, which leaves 99 %.
- * 95 % is asked for, and that doubt is not said larger than it is: the rms of errors over their sd is that of a few
- * dozen numbers at least, correlated within a seed */
-static void truth_within_doubt(void **state) {
+/* three sd cover 99.7 % of a normal distribution; with some 17 blocks the sd itself is known to a sixth, which leaves
+ * 99 %. The test requires 95 %, and that the uncertainty is not exaggerated: the rms of errors over their sd is at
+ * least that of a few dozen numbers, correlated within a seed */
+static void truth_is_within_uncertainty(void **state) {
   (void)state;
-  rng g = rng_start("truth_within_doubt");
+  rng g = rng_start("truth_is_within_uncertainty");
   const char *asked = getenv("SEEDS");
   int seeds = asked ? atoi(asked) : 4;
   score all = {0};
@@ -70,6 +69,6 @@ static void truth_within_doubt(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(truth_within_doubt)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(truth_is_within_uncertainty)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,14 @@
-/* test_steps_friction.c: the friction step beside its plain twin on whole experiments: poses, filters, tools, logs,
- * and what is in the way. */
+/* test_steps_friction.c: the friction step against its plain twin on whole experiments: poses, filters, tools, logs,
+ * and obstacles. */
 #include "test_steps_friction_twin.h"
 
 /* three joints, each in poses of the joints behind it; a constant torque at the second */
-static void poses_and_doubt(void **state) {
+static void poses_and_uncertainty(void **state) {
   (void)state;
   arm a = arms[0];
   a.friction[1].offset = 0.8;
   trial t;
-  trial_new(&t, "poses_and_doubt", &a, NULL);
+  trial_new(&t, "poses_and_uncertainty", &a, NULL);
   shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, poses_track(&a, 0.01), &t.g);
   psdm_steps *s = trial_run(&t, INFINITY);
   seen_of all = expect_twin(s);
@@ -53,7 +53,8 @@ static void many_poses(void **state) {
   track *m = track_new(2, 0.01);
   m->at[0] = 0.3;
   for (int k = 0; k < 11; k++) {
-    go(m, 0.1 * (k % 3), k == 10 ? 1e-3 : 0.2 * k - 1, 0); /* the last is the sixth again, as far from it as is alike */
+    /* the last is the sixth again, at the largest distance that counts as equal */
+    go(m, 0.1 * (k % 3), k == 10 ? 1e-3 : 0.2 * k - 1, 0);
     track_hold(m, 0.3);
     track_sine(m, 0, 0.3, 1.1, 1.5);
     track_hold(m, 0.3);
@@ -70,11 +71,11 @@ static void many_poses(void **state) {
   trial_free(&t);
 }
 
-/* ---- what is in the way ---- */
+/* ---- obstacles ---- */
 
 static int told_shares;
 
-/* shares grow from drive to drive, and each drive's are its own part of the whole */
+/* shares grow from drive to drive, and each drive has its own part of the whole */
 static bool shares(void *user, const char *doing, double share) {
   double *last = user;
   char name[64];
@@ -112,8 +113,8 @@ static void obstacles(void **state) {
   shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, poses_track(&arms[0], 0.01), &t.g);
   psdm_steps_options o = {.logs = 1, .log = t.logs.log, .before = &t.e.p};
   o.cutoff[PSDM_STEP_FRICTION] = INFINITY;
-  /* gravity of the first link is not known: only the drive before it feels it; the last torque constant is not known
-   * either */
+  /* gravity of the first link is unknown: it acts only on the drive before it; the last torque constant is unknown
+   * too */
   double last[3] = {-1, -1, -1};
   s = run_steps(t.asked, &(psdm_steps_options){.logs = 1,
                                                .log = t.logs.log,
@@ -143,7 +144,7 @@ static void obstacles(void **state) {
   assert_true(error.line == 0 && error.column == 0);
   assert_string_equal(error.text,
                       "friction cannot be fitted for any drive: of the last one, its torque constant is not known");
-  /* stopped before a drive, and within its fit: nothing of the step is kept */
+  /* stopped before a drive, or within its fit: nothing of the step is kept */
   for (int k = 0; k < 2; k++) {
     brake b = {.doing = "friction: j2", .share = k ? 1 / 3.0 + 1e-6 : 0};
     trial_free(&t);
@@ -159,6 +160,6 @@ static void obstacles(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(many_poses), cmocka_unit_test(filtered_with_tool),
-                                     cmocka_unit_test(poses_and_doubt), cmocka_unit_test(obstacles)};
+                                     cmocka_unit_test(poses_and_uncertainty), cmocka_unit_test(obstacles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,8 @@
-/* test_steps_friction_edges.c: the friction step beside its plain twin where single rows and numbers decide: other
- * arms, quick and creeping rows, spikes, and the doubt that just explains a constant. */
+/* test_steps_friction_edges.c: the friction step against its plain twin where single rows and numbers decide: other
+ * arms, quick and creeping rows, spikes, and the uncertainty that just explains a constant. */
 #include "test_steps_friction_twin.h"
 
-/* two joints on the first one, which do not feel each other; and a joint that follows another, so that all of them
- * may */
+/* two joints on the first one, which do not act on each other; and a joint that follows another, so that all may */
 static void branches_and_couplings(void **state) {
   (void)state;
   arm tree = arms[0], coupled = arms[0];
@@ -36,7 +35,7 @@ static void branches_and_couplings(void **state) {
   branched = false;
 }
 
-/* quick at first, and slow for long; without friction no number of it shows */
+/* quick at first, then slow for long; without friction none of its numbers show */
 static void quick_beginnings(void **state) {
   (void)state;
   static const psdm_friction none[WIDE];
@@ -64,7 +63,7 @@ static void quick_beginnings(void **state) {
   }
 }
 
-/* the variance of the second of two doubted numbers at which it just explains what is left of the torque's mean */
+/* the variance of the second of two uncertain numbers at which it just explains the mean of the residual torque */
 static double explaining(psdm_steps *steps, int drive) {
   static double model[ROWS];
   psdmp_steps *s = steps->internal;
@@ -94,7 +93,7 @@ static double explaining(psdm_steps *steps, int drive) {
 static void expect_threshold(trial *t, int which) {
   int N = t->e.p.n + t->e.p.base + NUMBERS * t->e.p.n;
   double enough = NAN;
-  t->e.covariance[N + 1] = 1e-30; /* the torque constant, hardly at all */
+  t->e.covariance[N + 1] = 1e-30; /* the torque constant's variance, almost zero */
   for (int k = 0; k < 3; k++) {
     t->e.covariance[(3 + which) * (N + 1)] = k ? enough * (k == 1 ? 1 - 1e-6 : 1 + 1e-6) : 1e-30;
     psdm_steps *s = trial_run(t, INFINITY);
@@ -128,15 +127,15 @@ static void few_blocks(void **state) {
   trial_free(&t);
 }
 
-/* the doubt of gravity explains a constant torque: it is not fitted */
-static void doubt_of_gravity(void **state) {
+/* the uncertainty of gravity explains a constant torque: none is fitted */
+static void uncertainty_of_gravity(void **state) {
   (void)state;
   arm a = arms[0];
   a.friction[1].offset = 0.8;
   int explained = 0, felt = 0;
   bool feels[64] = {false};
   trial t;
-  trial_new(&t, "doubt_of_gravity", &a, NULL);
+  trial_new(&t, "uncertainty_of_gravity", &a, NULL);
   int N = t.e.p.n + t.e.p.base + NUMBERS * t.e.p.n;
   track *m = track_new(3, 0.01);
   memcpy(m->at, middle, 3 * sizeof *middle);
@@ -155,7 +154,7 @@ static void doubt_of_gravity(void **state) {
     t.e.covariance[(3 + which) * (N + 1)] = 1e-2; /* some Nm */
     s = trial_run(&t, INFINITY);
     int offsets = expect_twin(s).offsets;
-    print_message("  doubt of %s: %d with a constant torque\n", s->theta[which].name, offsets);
+    print_message("  uncertainty of %s: %d with a constant torque\n", s->theta[which].name, offsets);
     explained += !offsets;
     psdm_steps_free(s);
     if (explained == 1 && !offsets) expect_threshold(&t, which);
@@ -165,7 +164,7 @@ static void doubt_of_gravity(void **state) {
   assert_true(explained >= 1);
 }
 
-/* the rows of a log where a joint is quickest, one in each of so many parts */
+/* the rows of a log where a joint is quickest, one in each of several parts */
 static void quickest_rows(const track *t, int joint, int parts, long *row) {
   for (int p = 0; p < parts; p++) {
     row[p] = t->rows * p / parts;
@@ -192,8 +191,8 @@ static void spike_rows(const char *path, int column, int count, const long *row)
   assert_true(fclose(out) == 0 && rename(copy, path) == 0);
 }
 
-/* rests that creep, and currents that are wrong where a drive is quickest: those rows are simulated only, and the
- * speed that was seen is that of the others */
+/* rests that creep, and currents that are wrong where a drive is quickest: those rows are only simulated, and the
+ * observed speed is that of the others */
 static void creeping_and_spikes(void **state) {
   (void)state;
   trial t;
@@ -204,7 +203,7 @@ static void creeping_and_spikes(void **state) {
   for (int k = 0; k < 4; k++) alone(m, 1 + k % 2, 0.4, 0.3);
   track_hold(m, 0.5);
   for (long k = 0; k < 3 * m->rows; k++)
-    if (m->qd[k] == 0) m->qd[k] = 2e-5; /* a tenth of what is still */
+    if (m->qd[k] == 0) m->qd[k] = 2e-5; /* a tenth of the limit of rest */
   quickest_rows(m, 1, 3, row), quickest_rows(m, 2, 3, row + 3);
   double most[2] = {0};
   for (int k = 0; k < 6; k++) most[k / 3] = fmax(most[k / 3], fabs(m->qd[3 * row[k] + 1 + k / 3]));
@@ -220,7 +219,7 @@ static void creeping_and_spikes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(branches_and_couplings), cmocka_unit_test(quick_beginnings),
-                                     cmocka_unit_test(doubt_of_gravity), cmocka_unit_test(few_blocks),
+                                     cmocka_unit_test(uncertainty_of_gravity), cmocka_unit_test(few_blocks),
                                      cmocka_unit_test(creeping_and_spikes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_steps_friction_memory.c: memory that is not there while the friction step collects rows, keeps its answer and
- * judges it: each piece has a fence, and each fails once. */
+/* test_steps_friction_memory.c: memory runs out while the friction step collects rows, keeps its answer and judges it:
+ * each piece has a fence, and each allocation fails once. */
 #include "test_steps_arms.h"
 
 #include "fenced.h"
@@ -70,7 +70,7 @@ static void every_piece(void **state) {
   long all = memory.calls;
   assert_true(steps->friction_from[0] == PSDM_FROM_LOG && steps->friction_from[1] == PSDM_FROM_LOG &&
               s.clock.begins[0] > 0 && s.clock.begins[1] > s.clock.begins[0]);
-  print_message("%ld allocations, drives begin behind %ld and %ld\n", all, s.clock.begins[0], s.clock.begins[1]);
+  print_message("%ld allocations, drives begin after %ld and %ld\n", all, s.clock.begins[0], s.clock.begins[1]);
   psdm_steps_free(steps);
   /* the step's own last pieces, then those of each drive */
   for (long at = s.clock.begins[0] - 5; at <= all; at++) fails(&s, at);

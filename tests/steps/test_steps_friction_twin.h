@@ -1,6 +1,6 @@
-/* test_steps_friction_twin.h: the friction step once more, plainly: which rows it takes of which stretches, what is
- * left of their torque, and how the answer, its doubt and its rows follow. The fit itself is lugre_fit.h's, called
- * by both. Part of one program at a time. */
+/* test_steps_friction_twin.h: a plain twin of the friction step: which rows it takes from which stretches, their
+ * residual torque, and the resulting answer, uncertainty and rows. The fit itself is lugre_fit.h's, called by both.
+ * Part of one program at a time. */
 #ifndef TEST_STEPS_FRICTION_TWIN_H
 #define TEST_STEPS_FRICTION_TWIN_H
 
@@ -12,9 +12,9 @@
 
 enum { NUMBERS = PSDM_FRICTION_NUMBERS, ROWS = 12000 };
 
-/* ---- what earlier steps said ---- */
+/* ---- results of earlier steps ---- */
 
-/* torque constants and what gravity shows, with a covariance; friction and the rest are not known */
+/* torque constants and gravity parameters with a covariance; friction and the rest are unknown */
 typedef struct earlier {
   psdm_parameters p;
   psdm_estimate theta[64];
@@ -23,7 +23,7 @@ typedef struct earlier {
   double constant[WIDE], *covariance;
 } earlier;
 
-/* the doubt of every third number is zero */
+/* the variance of every third number is zero */
 static inline void earlier_new(earlier *e, const arm *a, const psdm_robot *truth, rng *g) {
   double theta[64];
   memset(e, 0, sizeof *e);
@@ -52,7 +52,7 @@ static inline void earlier_new(earlier *e, const arm *a, const psdm_robot *truth
 
 /* ---- motions ---- */
 
-/* a joint alone: sines, of which the last is quick, behind a rest */
+/* a joint alone: sines after a rest, the last of them quick */
 static inline void alone(track *t, int joint, double rest, double size) {
   track_hold(t, rest);
   track_sine(t, joint, 0.1 * size, 1.3, 2);
@@ -64,7 +64,7 @@ static inline void go(track *t, double q1, double q2, double q3) {
   track_move(t, to, 0.8);
 }
 
-/* each joint behind a long rest, in two poses of the joints behind it; the joint before it elsewhere once more */
+/* each joint after a long rest, in two poses of the joints after it; once more with the joint before it elsewhere */
 static inline track *poses_track(const arm *a, double dt) {
   int n = arm_n(a);
   track *t = track_new(n, dt);
@@ -77,7 +77,7 @@ static inline track *poses_track(const arm *a, double dt) {
     alone(t, j, 0.2, 0.2);
     go(t, middle[0], middle[1], middle[2]);
   }
-  /* one that rests for long while others move */
+  /* one joint that rests for long while others move */
   for (int k = 1; k < n + 2; k++) alone(t, k % n, 0.3, 0.3);
   track_hold(t, 0.5);
   return t;
@@ -94,7 +94,7 @@ typedef struct twin {
   long rows, used;
   long row[ROWS]; /* of the record */
   double v[ROWS], a[ROWS], tau[ROWS], *D;
-  signed char use[ROWS], part[ROWS]; /* part: -1 simulated only */
+  signed char use[ROWS], part[ROWS]; /* part: -1 only simulated */
   int column[64], columns;
   const double *pose[16];
   bool lacks;
@@ -144,7 +144,7 @@ static inline void twin_row(twin *w, const psdmp_steps_record *r, long k, long a
   free(scratch), free(Y);
 }
 
-/* rows of one stretch: 5 cm of way before it, rests of more than a second cut */
+/* rows of one stretch: 5 cm of travel before it, rests of more than a second cut */
 static inline void twin_stretch(twin *w, const psdmp_steps_records *records, const psdmp_steps_alone *solo, long before,
                                 long all) {
   const psdmp_steps_record *r = &records->record[solo->record];
@@ -205,7 +205,7 @@ static inline void twin_rows(twin *w, psdmp_steps *s, const psdmp_steps_records 
   }
 }
 
-/* whether the mean of what is left is beyond four of its standard errors: blocks' scatter and earlier numbers' doubt */
+/* whether the residual's mean exceeds four of its standard errors: blocks' scatter and earlier numbers' uncertainty */
 static inline bool leaves_constant(const twin *w, const double *model) {
   const psdmp_steps *s = w->s;
   double sum[20] = {0}, count[20] = {0}, slope[64] = {0}, mean = 0, rows = 0, variance = 0;
@@ -229,7 +229,7 @@ static inline void expect_near(double is, double should, double scale, const cha
   if (!(fabs(is - should) <= 1e-9 * scale)) fail_msg("%s %d: %.15g, %.15g was expected", what, k, is, should);
 }
 
-/* the answer's numbers and inertias, C = noise + G C G^T of its own, G C beside earlier ones */
+/* the answer's numbers and inertias, C = noise + G C G^T for its own, G C with earlier ones */
 static inline void expect_answer(twin *w, psdmp_steps_lugre_options *o, psdmp_steps_lugre_answer *a) {
   psdmp_steps *s = w->s;
   int wide = NUMBERS + w->poses, N = s->N;
@@ -285,7 +285,7 @@ static inline bool list_row(void *user, const psdm_steps_row *row) {
   return l->rows != l->stop;
 }
 
-/* the rows that are handed out, and their tallies */
+/* the rows passed on, and their tallies */
 static inline long expect_rows(const twin *w, const psdmp_steps_records *records, const listed *l, long at) {
   psdmp_steps *s = w->s;
   double square[2] = {0}, count[2] = {0}, fastest = 0;
@@ -321,7 +321,7 @@ static inline long expect_rows(const twin *w, const psdmp_steps_records *records
   return at;
 }
 
-/* ---- a step beside its twin ---- */
+/* ---- a step and its twin ---- */
 
 static const char *const number_key[NUMBERS] = {"coulomb",  "static", "stribeck", "viscous",
                                                 "exponent", "sigma0", "sigma1",   "offset"};
@@ -385,7 +385,7 @@ static inline seen_of expect_twin(psdm_steps *steps) {
   /* of no other step */
   for (int d = 0; d < s->n; d++)
     assert_false(steps->step[PSDM_STEP_INERTIA].sigma[d] > 0 || steps->step[PSDM_STEP_GRAVITY].sigma[d] > 0);
-  /* a reader that has had enough */
+  /* a reader that stops */
   seen.rows = 0, seen.stop = 7;
   assert_int_equal(psdm_steps_predict(steps, list_row, &seen, &error), PSDM_OK);
   assert_int_equal(seen.rows, 7);
@@ -393,7 +393,7 @@ static inline seen_of expect_twin(psdm_steps *steps) {
   return all;
 }
 
-/* One log or two of an arm, with what is known before. */
+/* One or two logs of an arm, with earlier results. */
 typedef struct trial {
   const arm *a;
   psdm_robot *truth, *asked;

@@ -1,5 +1,5 @@
-/* test_steps_log.h: logs of the four experiments of an arm whose truth is known: exact torques, LuGre friction of
- * the drives, currents, noise and encoders where asked for. Part of one program at a time. */
+/* test_steps_log.h: logs of the four experiments of an arm whose truth is known: exact torques, LuGre friction of the
+ * drives, currents, noise and encoders on request. Part of one program at a time. */
 #ifndef TEST_STEPS_LOG_H
 #define TEST_STEPS_LOG_H
 
@@ -66,7 +66,7 @@ static inline void quintic(double u, double *s, double *sd, double *sdd) {
   *sdd = u * (60 + u * (-180 + 120 * u));
 }
 
-/* all joints to another pose within so many seconds */
+/* all joints to another pose within this many seconds */
 static inline void track_move(track *t, const double *to, double seconds) {
   double q[WIDE], qd[WIDE], qdd[WIDE], s, sd, sdd;
   long rows = (long)(seconds / t->dt + 0.5);
@@ -128,7 +128,7 @@ static inline void track_there_and_back(track *t, const double *size, const doub
     if (u < 1)
       p = soft * (u * u * u - u * u * u * u / 2), v = 3 * u * u - 2 * u * u * u, a = (6 * u - 6 * u * u) / soft;
     else p = soft / 2 + fmin(now, whole - now) - soft, v = 1, a = 0;
-    /* p counts from the nearer end; the whole way is whole - soft */
+    /* p counts from the nearer end; the total path is whole - soft */
     bool far = now > whole - now;
     double at = far ? p : whole - soft - p;
     double rate = far ? -v : -v, bend = far ? a : -a; /* at falls from the beginning to the turn while now grows */
@@ -173,7 +173,7 @@ typedef struct recorder {
   bool rates;                    /* qd and qdd are logged */
   double noise;                  /* Nm, of every drive's torque */
   double step;                   /* rad of the encoders; 0: exact */
-  bool motor_side;               /* logged currents are of the drives anyway; this logs qm for q */
+  bool motor_side;               /* currents are always the drives'; this logs qm for q */
 } recorder;
 
 static inline double rng_normal(rng *g) {
@@ -181,7 +181,7 @@ static inline double rng_normal(rng *g) {
   return sqrt(-2 * log(u)) * cos(v);
 }
 
-/* T of calib_priv.h by unit vectors: joint rates of drives that are seen from the joints */
+/* T of calib_priv.h by unit vectors: joint rates from drive rates */
 static inline void transmission_of(const psdm_robot *robot, double T[WIDE][WIDE], double inverse[WIDE][WIDE]) {
   int n = psdm_robot_n(robot);
   for (int j = 0; j < n; j++) {
@@ -267,7 +267,7 @@ static inline void write_log(const char *path, const recorder *r, const track *t
   free(torque);
 }
 
-/* ---- files that are removed in the end ---- */
+/* ---- files that are removed at the end ---- */
 
 typedef struct shelf {
   char path[LOGS][64];
@@ -289,7 +289,7 @@ static inline void shelf_clear(shelf *s) {
   s->logs = 0;
 }
 
-/* a log of a motion, with a mass where there is one; the motion is let go */
+/* a log of a motion, with a mass if there is one; the motion is freed */
 static inline void shelf_write(shelf *s, psdm_step step, const recorder *r, track *t, rng *g) {
   psdm_steps_log *log = shelf_add(s, step);
   log->mass = r->mass;

@@ -1,4 +1,4 @@
-/* test_steps_odd.c: what is refused and with which words, steps that are stopped, steps that run out of memory. */
+/* test_steps_odd.c: refusals with their messages, steps that are stopped, steps that run out of memory. */
 #include "test_steps_arms.h"
 
 #include "psdm/parameters.h"
@@ -13,7 +13,7 @@ static void refused(const psdm_robot *robot, const psdm_steps_options *o, psdm_s
 
 /* ---- refusals ---- */
 
-static void options_that_are_wrong(void **state) {
+static void wrong_options_are_refused(void **state) {
   (void)state;
   psdm_robot *robot = arm_robot(&arms[0], (told){.motors = true});
   psdm_steps_log log = {.path = "none.csv", .step = PSDM_STEP_GRAVITY};
@@ -35,9 +35,9 @@ static void options_that_are_wrong(void **state) {
   psdm_steps_free(NULL);
 }
 
-static void motor_logs_that_are_wrong(void **state) {
+static void wrong_motor_logs_are_refused(void **state) {
   (void)state;
-  rng g = rng_start("motor_logs_that_are_wrong");
+  rng g = rng_start("wrong_motor_logs_are_refused");
   const arm *a = &arms[0];
   shelf logs = {.logs = 0};
   psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.inertias = false});
@@ -85,9 +85,9 @@ static void motor_logs_that_are_wrong(void **state) {
   shelf_clear(&logs);
 }
 
-static void gravity_without_a_turn(void **state) {
+static void gravity_logs_need_a_turn(void **state) {
   (void)state;
-  rng g = rng_start("gravity_without_a_turn");
+  rng g = rng_start("gravity_logs_need_a_turn");
   const arm *a = &arms[0];
   shelf logs = {.logs = 0};
   psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}),
@@ -104,7 +104,7 @@ static void gravity_without_a_turn(void **state) {
   shelf_clear(&logs);
 }
 
-/* two paths in one log, one of them with a rest at its turn, and something else between them */
+/* two paths in one log, one of them with a rest at its turn, and another motion between them */
 static void several_paths(void **state) {
   (void)state;
   rng g = rng_start("several_paths");
@@ -135,7 +135,7 @@ static bool any_row(void *user, const psdm_steps_row *row) {
   return row->step == PSDM_STEP_GRAVITY;
 }
 
-/* most of a log is no path there and back: said once, however often its rows are asked for */
+/* most of a log is not a path there and back: reported once, however often its rows are read */
 static void mostly_something_else(void **state) {
   (void)state;
   rng g = rng_start("mostly_something_else");
@@ -160,10 +160,10 @@ static void mostly_something_else(void **state) {
   shelf_clear(&logs);
 }
 
-/* friction needs gravity; and what earlier runs found must be this robot's */
-static void what_is_missing(void **state) {
+/* friction needs gravity; and earlier results must belong to this robot */
+static void missing_results_are_refused(void **state) {
   (void)state;
-  rng g = rng_start("what_is_missing");
+  rng g = rng_start("missing_results_are_refused");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
   psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}),
@@ -225,7 +225,7 @@ static void stopped(void **state) {
     o.progress_user = o.finished_user = &at;
     s = run_steps(asked, &o);
     assert_true(s->stopped && at.calls == stop);
-    /* what is finished is there, and nothing else */
+    /* the finished steps are there, and nothing else */
     assert_true(s->step[PSDM_STEP_MOTOR].done == (at.finished > PSDM_STEP_MOTOR) &&
                 s->step[PSDM_STEP_GRAVITY].done == (at.finished > PSDM_STEP_GRAVITY));
     assert_int_equal(s->torque_constant_from[0], at.finished ? PSDM_FROM_LOG : PSDM_FROM_NOTHING);
@@ -277,12 +277,12 @@ static void out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_that_are_wrong),
-      cmocka_unit_test(motor_logs_that_are_wrong),
-      cmocka_unit_test(gravity_without_a_turn),
+      cmocka_unit_test(wrong_options_are_refused),
+      cmocka_unit_test(wrong_motor_logs_are_refused),
+      cmocka_unit_test(gravity_logs_need_a_turn),
       cmocka_unit_test(several_paths),
       cmocka_unit_test(mostly_something_else),
-      cmocka_unit_test(what_is_missing),
+      cmocka_unit_test(missing_results_are_refused),
       cmocka_unit_test(stopped),
       cmocka_unit_test(out_of_memory),
   };

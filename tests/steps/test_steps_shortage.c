@@ -1,4 +1,4 @@
-/* test_steps_shortage.c: memory runs out wherever an arm is calibrated step by step. */
+/* test_steps_shortage.c: memory runs out at every place of a calibration step by step. */
 #include "test_steps_log.h"
 #include "test_steps_arms.h"
 

@@ -1,4 +1,4 @@
-/* test_csv.c: rows of numbers from sources that hand out a few bytes at a time. */
+/* test_csv.c: rows of numbers from sources that return a few bytes at a time. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "psdm/csv.h"
 #include "support.h"
 
-/* text in memory, so many bytes at a time; fails with EIO at the end when broken */
+/* text in memory, a few bytes at a time; fails with EIO at the end when broken */
 typedef struct source {
   const char *at;
   size_t left, piece;
@@ -29,7 +29,7 @@ static ptrdiff_t read_piece(void *user, char *buffer, size_t size) {
   return (ptrdiff_t)n;
 }
 
-/* reads everything; the sentence is "" when all went well */
+/* reads everything; the message is "" if there was no error */
 typedef struct reading {
   psdm_status status;
   char sentence[900];
@@ -59,7 +59,7 @@ static reading read_text(const char *text, size_t length, size_t piece, bool bro
   return r;
 }
 
-/* ---- what is read ---- */
+/* ---- accepted text ---- */
 
 static void headers_and_rows(void **state) {
   (void)state;
@@ -120,7 +120,7 @@ static void names_and_facts(void **state) {
   psdm_csv_close(NULL);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void refusals_say_where(void **state) {
   (void)state;
@@ -172,7 +172,7 @@ static void refusals_say_where(void **state) {
     }
 }
 
-static void a_failing_source_is_told(void **state) {
+static void a_failing_source_is_reported(void **state) {
   (void)state;
   char expected[200];
   snprintf(expected, sizeof expected, "log.csv: cannot be read: %s", strerror(EIO));
@@ -184,7 +184,7 @@ static void a_failing_source_is_told(void **state) {
   }
 }
 
-static void files_that_cannot_be_opened(void **state) {
+static void missing_files_are_refused(void **state) {
   (void)state;
   psdm_csv *csv = (psdm_csv *)&csv;
   psdm_error error;
@@ -201,7 +201,7 @@ static void files_that_cannot_be_opened(void **state) {
 
 static void the_longest_line(void **state) {
   (void)state;
-  /* "t\n" and a number after so many blanks that the line with its newline has exactly, or one more than, the limit */
+  /* "t\n" and a number after blanks, so that the line with its newline has exactly, or one more than, the limit */
   char *text = malloc(PSDM_CSV_LINE + 8);
   assert_non_null(text);
   for (int over = 0; over <= 1; over++) {
@@ -224,7 +224,7 @@ static void the_longest_line(void **state) {
   free(text);
 }
 
-/* a header c0,c1,... of so many columns; the last is named like the one given unless that is negative */
+/* a header c0,c1,... of this many columns; the last is named like the given one unless that is negative */
 static char *wide_header(int columns, int twin) {
   char *text = malloc((size_t)columns * 8 + 2), *at = text;
   assert_non_null(text);
@@ -259,7 +259,7 @@ static void the_widest_header(void **state) {
   free(text);
 }
 
-/* a source without end: so many rows "0.001,2\n", made on the fly */
+/* a long source: this many rows "0.001,2\n", made on the fly */
 typedef struct endless {
   long rows;
   size_t at;
@@ -309,14 +309,10 @@ static void memory_does_not_grow_with_rows(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(headers_and_rows),
-      cmocka_unit_test(names_and_facts),
-      cmocka_unit_test(refusals_say_where),
-      cmocka_unit_test(a_failing_source_is_told),
-      cmocka_unit_test(files_that_cannot_be_opened),
-      cmocka_unit_test(the_longest_line),
-      cmocka_unit_test(the_widest_header),
-      cmocka_unit_test(memory_does_not_grow_with_rows),
+      cmocka_unit_test(headers_and_rows),          cmocka_unit_test(names_and_facts),
+      cmocka_unit_test(refusals_say_where),        cmocka_unit_test(a_failing_source_is_reported),
+      cmocka_unit_test(missing_files_are_refused), cmocka_unit_test(the_longest_line),
+      cmocka_unit_test(the_widest_header),         cmocka_unit_test(memory_does_not_grow_with_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Named matrices in a MATLAB file: read back as written, whole or not at all. */
+/* Named matrices in a MATLAB file: read back as written, completely or not at all. */
 #define _POSIX_C_SOURCE 200809L /* symlink */
 #include <matio.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void test_matio_reads_it(void **unused) {
   assert_int_equal(unlink(path), 0);
 }
 
-/* the same bytes whenever it is written, whatever stands in the temporary file's place, and a full disk is told */
+/* the same bytes whenever it is written, whatever has the temporary file's name, and a full disk is reported */
 static void test_the_file(void **unused) {
   (void)unused;
   const double A[4] = {1, 2, 3, 4};

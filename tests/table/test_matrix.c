@@ -1,5 +1,4 @@
-/* Tables of numbers: what text is read as, where a wrong one is refused, and what a header of a binary file may
- * claim. */
+/* Tables of numbers: how text is read, where a wrong one is refused, and what a header of a binary file may claim. */
 #define _GNU_SOURCE /* mkstemp */
 #include <math.h>
 #include <stdint.h>
@@ -77,7 +76,7 @@ static void test_refusals(void **unused) {
   psdmp_base_arena_free(&arena);
 }
 
-/* each allocation of a reading fails once: no memory is the answer, nothing is kept */
+/* each allocation of a reading fails once: the status is PSDM_E_MEMORY, nothing leaks */
 static void test_memory(void **unused) {
   (void)unused;
   static const char text[] = "1,2,3\n4,5,6\n";
@@ -97,7 +96,7 @@ static void test_memory(void **unused) {
   assert_true(call > 2);
 }
 
-/* deflate packs 1032 to 1 at most: what claims more is no file */
+/* deflate packs 1032 to 1 at most: a file that claims more is refused */
 static void test_claims(void **unused) {
   (void)unused;
   assert_true(psdmp_table_matrix_fits(1032, 1, 1, 1));

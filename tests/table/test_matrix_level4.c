@@ -65,7 +65,7 @@ static void test_level4(void **unused) {
     }
   }
   static const struct {
-    uint32_t rows, columns, claimed; /* claimed: rows that the head has in place of its own */
+    uint32_t rows, columns, claimed; /* claimed: the number of rows claimed in the header */
     bool complex, twice;
     double first;
     psdm_status status;
@@ -87,7 +87,7 @@ static void test_level4(void **unused) {
     if (status != cases[k].status || !strstr(error.text, cases[k].words))
       fail_msg("case %zu: status %d, %s", k, status, error.text);
   }
-  /* heads that no file has: numbers of an unknown size, parts beside the real and the imaginary one */
+  /* invalid headers: numbers of an unknown size, parts other than the real and the imaginary one */
   for (int k = 0; k < 2; k++) {
     level4 f = {.used = 0}, head = {.used = 0};
     put_matrix(&f, "a", 2, 2, false, false, 1);

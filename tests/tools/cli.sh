@@ -1,4 +1,4 @@
-# cli.sh: sourced by the command-line tests. Each check prints what went wrong; finish fails when any did.
+# cli.sh: sourced by the command-line tests. Each check prints its failure; finish fails if there was one.
 set -u
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}"
 work=$(mktemp -d)
@@ -23,7 +23,7 @@ expect_numbers() {
   tail -n 1 out | tr , ' ' | awk -v want="$*" '{ n = split(want, w); bad = n != NF; for (i = 1; i <= NF; i++) { d = $i - w[i]; if (d < 0) d = -d; if (!(d < 1e-12)) bad = 1 } exit bad }' \
     || wrong "last row is not: $*"
 }
-# keeps_schema NAME FILE: the JSON keeps to the schema that psdm reference schema writes for this document
+# keeps_schema NAME FILE: the JSON obeys the schema that psdm reference schema writes for this document
 keeps_schema() {
   checks=$((checks + 1))
   [ -d schemas ] || "$PSDM" reference schema schemas

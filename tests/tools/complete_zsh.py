@@ -1,4 +1,4 @@
-"""complete_zsh.py FOLDER WORDS...: types each of WORDS and a tab into a zsh that finds its completions in FOLDER, and prints what stands on the line then."""
+"""complete_zsh.py FOLDER WORDS...: types each of WORDS and a tab into a zsh that finds its completions in FOLDER, and prints the resulting line."""
 import os
 import pty
 import select

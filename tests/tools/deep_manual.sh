@@ -1,4 +1,4 @@
-# Manual pages under troff with all warnings, man itself, and zsh's completion in a zsh: what is installed is what is tried.
+# Manual pages under troff with all warnings, man itself, and zsh's completion in a zsh: on the installed files.
 set -u
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}"
 command -v groff > /dev/null && command -v man > /dev/null || { echo "manual: SKIPPED, groff-base or man-db is missing" >&2; exit 77; }
@@ -21,7 +21,7 @@ LC_ALL=C.UTF-8 MANWIDTH=80 man -P cat -E UTF-8 -l "$pages/psdm-eval.1" > page 2>
 grep -q -- "--wrench LINK:FX,FY,FZ,MX,MY,MZ" page || wrong "psdm-eval lacks --wrench"
 grep -q "printf 'q1,q2\\\\n0.1,0.2\\\\n' | psdm eval" page || wrong "an example of psdm-eval is not as it was typed"
 
-# bash finds what was installed; zsh completes in a terminal of its own
+# bash finds the installed file; zsh completes in a terminal of its own
 [ -s "$work/tree/share/bash-completion/completions/psdm" ] || wrong "bash's completion is not installed"
 zsh -n "$work/tree/share/zsh/site-functions/_psdm" || wrong "zsh does not parse _psdm"
 mkdir robots && : > robots/arm.yaml > robots/notes.txt

@@ -1,4 +1,4 @@
-# Ten million states in constant memory: what the process holds at most stays under 64 MB.
+# Ten million states in constant memory: the process's peak stays under 64 MB.
 . "$SOURCE/tests/tools/cli.sh"
 mkfifo states
 { echo q1,q2; yes 0.1234567890123456,-0.2345678901234567 | head -n 10000000; } > states &

@@ -1,4 +1,4 @@
-"""terminal.py: runs a command on a terminal of its own, as a person would, and interrupts it as a person would.
+"""terminal.py: runs a command on a terminal of its own and interrupts it, like a user.
 
     terminal.py [--key SECONDS]... [--lines FILE] [--limit SECONDS] -- COMMAND...
 

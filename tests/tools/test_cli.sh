@@ -41,14 +41,14 @@ expect_in out "not all are known"
 run inspect "$robots/puma560.yaml" --parameters
 expect_in out "Ia2 4.5"
 
-# snapping is told, and can be turned off
+# snapping is reported, and can be turned off
 sed 's/alpha: -pi\/2/alpha: -1.5708/' "$robots/kuka_kr6.yaml" > snap.yaml
 run inspect snap.yaml
 expect_in err "psdm: note: line 7: joint 'A1': alpha -1.5708 snapped to -90 deg (--no-snap keeps it)"
 run inspect snap.yaml --no-snap
 grep -q snapped err && wrong "--no-snap snaps"
 
-# zero and non-zero less than three decades apart of each other: the counts are the file's rounding, the torques are right
+# zero and non-zero less than three decades apart: the counts are the file's rounding, the torques are right
 sed 's/alpha: pi\/2}/alpha: 1.57079632679509}/' "$robots/kuka_kr6.yaml" > near.yaml
 run derive near.yaml --no-snap
 expect_code 0 "unclear gap"
@@ -56,13 +56,13 @@ expect_in err "less than three decades apart"
 run derive "$robots/kuka_kr6.yaml" --json
 expect_code 0 derive
 python3 -c 'import json; d = json.load(open("out")); assert d["p"] == 6086 and d["l"] == 36 and d["residual"] < 1e-13 and d["classes"]["gravity"] == 74 and d["states"] == 1000' 2> err || wrong "derive --json"
-# a large model is checked at fewer states, and says at how many: nine joints in a plane, 104449 coefficients
+# a large model is checked at fewer states, and their number is reported: nine joints in a plane, 104449 coefficients
 { printf 'convention: dh\njoints:\n'; for i in 1 2 3 4 5 6 7 8 9; do echo '  - {a: 0.2}'; done; } > planar.yaml
 run derive planar.yaml
 expect_code 0 "derive, nine joints"
 expect_in out "torque error against Newton-Euler over 478 states"
 
-# bad files: exit 3, place, what was found, what was expected
+# bad files: exit 3, position, what was found, what was expected
 sed 's/alpha: -pi\/2/alpa: -pi\/2/' "$robots/kuka_kr6.yaml" > bad.yaml
 run inspect bad.yaml
 expect_code 3 "unknown key"

@@ -41,7 +41,7 @@ run analyze "$robots/parallelogram.yaml" --no-bounds
 expect_in out "  mx3 - 1.66666666667 mx4 = 0 (m12; now -0.378)"
 expect_in out "g = g1(q1)  g2(q2)"
 
-# JSON says the same, and bounds hold what is found
+# JSON agrees, and the bounds hold for the values found
 run analyze arm.yaml --json
 expect_code 0 "JSON"
 checks=$((checks + 1))
@@ -73,7 +73,7 @@ for key in ("mass", "gravity", "coriolis"):
     assert 0 <= b[key]["q"][1] <= 0.5 and 1 <= b[key]["q"][2] <= 1.2, key
 PY
 
-# samples: how the values lie; the same on any number of threads, and on a GPU that is only loops; found is at least as good
+# samples: the distribution of the values; the same on any number of threads, and on a GPU emulated by loops; the found values are at least as good
 run analyze arm.yaml --points 2000 --samples 30000 --json
 expect_code 0 "samples"
 cp out samples.json
@@ -93,7 +93,7 @@ for key in ("mass", "mass_small", "mass_least", "coriolis", "gravity"):
 # |g| is about 9.81 2 |cos q2|: half of all positions of the shoulder have |cos| below 0.71
 assert 0.4 * a["gravity"]["bound"] < a["gravity"]["samples"]["half"] < 0.8 * a["gravity"]["bound"]
 PY
-sampled() { # NAME WORDS...: what samples say, without times and device
+sampled() { # NAME WORDS...: the samples' results, without times and device
   local name=$1
   shift
   run analyze arm.yaml --points 2000 --samples 30000 "$@" --json
@@ -183,7 +183,7 @@ expect_code 0 "velocities need no masses"
 checks=$((checks + 1))
 head -n 1 velocity.csv | grep -q "v3z$" || wrong "velocity alone"
 
-# what does not go
+# refusals
 for bad in "--samples -1" "--samples 2.5" "--samples 5e9" "--samples 1000 --device gpu" "--device cuda" "--samples 1000 --no-bounds" "--points 0" "--points x" "--seed -1" "--out a.csv" "--link hand" "--path path.csv --out - --json" "--limits 4=0:1" "--limits 1=1:0" "--limits 1" "--limits nobody=0:1" "--path path.csv --link nobody"; do
   run analyze arm.yaml $bad
   expect_code 2 "analyze $bad"

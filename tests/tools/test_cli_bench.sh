@@ -1,4 +1,4 @@
-# psdm bench: what it says, and that its numbers belong together.
+# psdm bench: its output, and that its numbers are consistent.
 . "$SOURCE/tests/tools/cli.sh"
 : "${CC:=cc}"
 export PSDM_CACHE=$work/cache TMPDIR=$work/tmp
@@ -73,7 +73,7 @@ assert d["baseline"]["inverse"] == {"name": "library's recursion", "ns": d["func
 PY
 done
 
-# ---- the same operations as codegen tells, and the second time no compiler ----
+# ---- the same operations as codegen reports, and no compiler the second time ----
 run codegen "$two" --out generated --target simd --functions inverse --json
 cp out codegen.json
 export PSDM_CACHE=$work/cold

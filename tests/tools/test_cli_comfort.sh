@@ -1,10 +1,10 @@
-# What every command shares: --quiet, --verbose, colours, errors that teach, the doctor.
+# Common to all commands: --quiet, --verbose, colours, helpful errors, the doctor.
 . "$SOURCE/tests/tools/cli.sh"
 python3=$(command -v /usr/bin/python3 || command -v python3)
 two=$robots/two_link.yaml
 printf 'q1,q2,qd1,qd2,qdd1,qdd2\n0.1,0.2,1,-1,0.5,0.5\n' > states.csv
 
-# ---- --quiet: the data and nothing else; --verbose: what was done ----
+# ---- --quiet: the data alone; --verbose: the actions ----
 run eval "$two" inverse --in states.csv
 cp out loud
 [ -s err ] || wrong "the two-link arm's file has warnings"
@@ -25,7 +25,7 @@ checks=$((checks + 1)); [ -s arm/Makefile ] && [ ! -s out ] || wrong "codegen -q
 run plan "$two" scale --trajectory motion.csv --ignore-extra --factor 2 --out slow.csv --quiet
 checks=$((checks + 1)); [ -s slow.csv ] && [ ! -s out ] || wrong "plan --quiet: the file only"
 run derive "$two" --quiet
-expect_in out "base parameters" # nothing else was asked for: this is the data
+expect_in out "base parameters" # no other output was requested: this is the data
 run derive "$two" --export model.json --quiet
 checks=$((checks + 1)); [ -s model.json ] && [ ! -s out ] || wrong "derive --export --quiet: the file only"
 run plan "$two" time --to 1 --json --quiet --velocity 2 --acceleration 5 --effort 100
@@ -39,7 +39,7 @@ for flag in --verbose -v; do
   expect_in err " s: exit code 0"
   checks=$((checks + 1)); cmp -s loud out || wrong "$flag changes the data"
 done
-# every command knows both, and says so
+# every command has both, and lists them
 for command in $("$PSDM" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
   run "$command" --help
   expect_code 0 "$command --help"
@@ -49,7 +49,7 @@ for command in $("$PSDM" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
   expect_code 0 "$command -h"
 done
 
-# ---- errors that teach: words, then what stderr must say ----
+# ---- helpful errors: the expected text on stderr, then the arguments ----
 teach() { want=$1; shift; run "$@"; checks=$((checks + 1)); [ "$code" = 2 ] || [ "$code" = 3 ] || wrong "exit $code: $*"; expect_in err "$want"; }
 ln -s "$robots" robots
 teach "unknown command 'simulat'; did you mean 'simulate'?" simulat
@@ -106,7 +106,7 @@ expect_code 0 "plan takes the columns that it writes"
 sed 's/elbow/"el$(bow)"/' "$two" > dollar.yaml
 teach "URDF cannot express: joint 'el\$(bow)' has a name with \$( or \${, which is read as xacro" convert dollar.yaml --out dollar.urdf
 expect_absent dollar.urdf
-# what a command reads it does not write over, by whichever name
+# a command never overwrites its inputs, whatever their names
 cp "$two" arm.yaml; ln -s arm.yaml link.yaml; cp arm.yaml before.yaml; cp states.csv before.csv; cp noted.csv noted_before.csv
 over="this command reads that file and would overwrite it"
 teach "arm.yaml: $over" simulate arm.yaml --time 0.1 --out arm.yaml
@@ -121,11 +121,11 @@ teach "noted.csv: $over" calibrate arm.yaml --log noted.csv --predict noted.csv
 checks=$((checks + 1)); cmp -s arm.yaml before.yaml && cmp -s states.csv before.csv && cmp -s noted.csv noted_before.csv || wrong "an input was written over"
 run eval arm.yaml inverse --in states.csv --out /dev/null
 expect_code 0 "/dev/null is no file"
-# names with control characters reach no terminal
+# names with control characters never reach a terminal
 teach "unknown option '--a\\x1b[31m'" eval "$two" inverse "$(printf -- '--a\033[31m')"
 checks=$((checks + 1)); grep -q "$(printf '\033')" err && wrong "an escape sequence of a name reaches the terminal"
 
-# ---- colours: on a terminal that has them, and nowhere else ----
+# ---- colours: only on a terminal that has them ----
 on_terminal() { "$python3" "$SOURCE/tests/tools/terminal.py" --lines lines -- "$PSDM" "$@" > out 2> err; code=$?; }
 escape=$(printf '\033')
 TERM=xterm on_terminal evil
@@ -137,7 +137,7 @@ checks=$((checks + 1)); grep -q "$escape" lines && wrong "a dumb terminal gets c
 TERM=xterm run evil
 checks=$((checks + 1)); grep -q "$escape" err && wrong "a pipe gets colours"
 
-# ---- the doctor says what is missing, what goes without it, and how to get it ----
+# ---- the doctor says what is missing, what is lost without it, and how to get it ----
 run doctor
 expect_code 0 doctor
 PSDM_PLUGINS=$work/none PSDM_NLOPT=$work/none PATH=/nowhere run doctor

@@ -1,9 +1,9 @@
-# Ctrl-C on a terminal: the best so far stays, is named, and the exit code is 130; a second Ctrl-C ends at once; no temporary file ever remains. And the progress line.
+# Ctrl-C on a terminal: the best result so far is kept and named, and the exit code is 130; a second Ctrl-C ends at once; no temporary file ever remains. And the progress line.
 . "$SOURCE/tests/tools/cli.sh"
 python3=$(command -v /usr/bin/python3 || command -v python3)
 two=$robots/two_link.yaml kr6=$robots/kuka_kr6.yaml
 export TERM=dumb
-# press SECONDS[,SECONDS] WORDS...: the command on a terminal, Ctrl-C after so long
+# press SECONDS[,SECONDS] WORDS...: the command on a terminal, with Ctrl-C after this time
 press() {
   local keys=()
   for second in ${1//,/ }; do keys+=(--key "$second"); done
@@ -13,7 +13,7 @@ press() {
 }
 no_leftovers() { checks=$((checks + 1)); find . -name '*part-*' | grep -q . && wrong "a temporary file is left: $1"; }
 
-# simulate: rows until then, and a line with the time that is left; not a word of progress where there is no terminal
+# simulate: rows until then, and a line with the remaining time; no progress without a terminal
 "$PSDM" simulate "$two" --time 30000 --no-code --out other.csv > /dev/null 2> piped &
 beside=$!
 press 2.9 simulate "$two" --time 30000 --no-code --out motion.csv
@@ -41,7 +41,7 @@ expect_in err "interrupted: this is the best so far, verified at "
 expect_in out "functions"
 checks=$((checks + 1)); [ -s small/model.json ] || wrong "reduce kept nothing"
 
-# pictures and tables may be missing, the reduced model not
+# pictures and tables may be missing, but not the reduced model
 press 2 reduce "$two" --samples 1000000 --table --figures --json
 if [ "$code" = 130 ]; then
   checks=$((checks + 1)); "$python3" -c 'import json; j = json.load(open("out")); assert j["stopped"] is True and j["p"] > 0' 2> asked || wrong "reduce --figures: $(tail -n 1 asked)"
@@ -52,7 +52,7 @@ expect_code 130 codegen
 expect_in err "interrupted: the code is complete and correct"
 checks=$((checks + 1)); [ -s lbr7/Makefile ] || wrong "codegen wrote nothing"
 
-# nobody waits for code that is yet to be made: SIGTERM ends at once, and leaves nothing
+# no wait for unfinished code: SIGTERM ends at once, and leaves no file
 "$PSDM" codegen "$robots/kuka_lbr7.yaml" --out killed --functions all --effort 100000 > out 2> err &
 beside=$!
 sleep 0.7
@@ -87,7 +87,7 @@ if grep -q IPOPT err && [ "$code" = 3 ]; then echo "no IPOPT here"; else
   if [ -e plan.csv ]; then grep -q "interrupted: this motion respects the limits" err; else grep -q "interrupted: .*nothing was written" err; fi || wrong "plan does not say what it left"
 fi
 
-# SIGTERM is the same, but for the code
+# SIGTERM acts the same, except for the exit code
 for words in "simulate $two --time 100000 --no-code --out term.csv" "codegen $robots/kuka_lbr7.yaml --out term --functions all --effort 100000" "excite $two --seconds 5 --starts 1000 --wall 50 --out term_excite.csv"; do
   "$PSDM" $words > out 2> err &
   beside=$!
@@ -98,7 +98,7 @@ for words in "simulate $two --time 100000 --no-code --out term.csv" "codegen $ro
 done
 no_leftovers SIGTERM
 
-# a second Ctrl-C ends at once; eval, whose file is whole or absent, ends at the first
+# a second Ctrl-C ends at once; eval, whose file is complete or absent, ends at the first
 press 0.4,0.2 derive "$kr6" --method dense --export dense.json
 expect_code 130 "twice"
 expect_absent dense.json

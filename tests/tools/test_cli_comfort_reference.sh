@@ -1,4 +1,4 @@
-# What is made of the tables of settings: docs/reference.md, manual pages, the completion of bash.
+# Made from the tables of settings: docs/reference.md, manual pages, bash's completion.
 . "$SOURCE/tests/tools/cli.sh"
 
 # ---- the reference in docs is this program's ----
@@ -8,7 +8,7 @@ checks=$((checks + 1)); diff "$SOURCE/docs/reference.md" out > changed || { head
 commands=$("$PSDM" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 for command in $commands; do
   expect_in out "## psdm $command"
-  # every option that --help shows is there
+  # it has every option of --help
   for option in $("$PSDM" "$command" --help | sed -n '/^options:/,$s/^  \(--[a-zA-Z-]*\).*/\1/p'); do
     checks=$((checks + 1)); sed -n "/^## psdm $command\$/,/^## /p" out | grep -qE "^\| \`$option[\` ]" || wrong "the reference of $command lacks $option"
   done
@@ -19,14 +19,14 @@ run reference results
 expect_code 0 "reference results"
 checks=$((checks + 1)); diff "$SOURCE/docs/results.md" out > changed || { head -20 changed; wrong "docs/results.md is stale: psdm reference results > docs/results.md"; }
 
-# ---- manual pages: a page each, no line that troff would take for something else ----
+# ---- manual pages: one per command, without lines that troff would misread ----
 run reference man pages
 expect_code 0 "reference man"
 for page in psdm $(printf 'psdm-%s ' $commands); do
   checks=$((checks + 1))
   [ -s "pages/$page.1" ] || { wrong "there is no page $page"; continue; }
   head -n 2 "pages/$page.1" | grep -qi "^.TH \"$page\" 1" || wrong "$page has no title"
-  # requests that are used, and nothing else that begins with a dot or a quote
+  # known requests, and no other line that begins with a dot or a quote
   grep -vE '^\.(TH|SH|TP|PP|RS|RE|nf|fi|br|nh|ad|\\")( |$)' "pages/$page.1" | grep -qE "^[.']" && wrong "$page has a line that is no text"
   grep -E '\\' "pages/$page.1" | sed 's/\\f[BIR]//g; s/\\[e:&-]//g; s/\\([a-z][a-z]//g; s/^\.\\"//' | grep -q '\\' && wrong "$page has an escape that is not known"
   for section in NAME SYNOPSIS DESCRIPTION OPTIONS "\"EXIT STATUS\""; do grep -q "^.SH $section" "pages/$page.1" || wrong "$page lacks $section"; done
@@ -34,7 +34,7 @@ done
 "$PSDM" reference man again
 checks=$((checks + 1)); diff -r pages again > /dev/null || wrong "two runs write different pages"
 
-# ---- bash: the functions themselves, called as the shell calls them ----
+# ---- bash: the functions themselves, called like by the shell ----
 run completion bash
 expect_code 0 "completion bash"
 cp out psdm.bash

@@ -1,8 +1,8 @@
-# psdm eval: outputs, options, streams, exit codes, exact sentences.
+# psdm eval: outputs, options, streams, exit codes, exact messages.
 . "$SOURCE/tests/tools/cli.sh"
 arm=$robots/fanuc_sr6ia.yaml two=$robots/parallelogram.yaml
 
-# ---- what goes right ----
+# ---- valid calls ----
 printf 'q1,q2\n0,0\n' > q.csv
 run eval $two gravity --in q.csv
 expect_code 0 gravity
@@ -28,7 +28,7 @@ python3 -c 'import json; d = json.load(open("out")); assert abs(d["rows"][0][0] 
 # 17 digits survive a round trip through text: forward after inverse gives the accelerations back
 cat > s.csv <<'CSV'
 qdd1,q1,q2,q3,q4,qd1,qd2,qd3,qd4,qdd2,qdd3,qdd4
-# columns may stand in any order, and comments and blank lines are passed over
+# columns may be in any order, and comments and blank lines are skipped
 
 0.5,0.1,-0.4,0.02,1.1,0.3,-0.2,0.1,0.8,-0.7,0.9,1.5
 CSV
@@ -38,7 +38,7 @@ paste -d, <(printf 'q1,q2,q3,q4,qd1,qd2,qd3,qd4\n0.1,-0.4,0.02,1.1,0.3,-0.2,0.1,
 run eval $arm forward --in f.csv
 python3 -c '
 rows = open("out").read().split()
-for x, y in zip(rows[1].split(","), (0.5, -0.7, 0.9, 1.5)): assert abs(float(x) - y) < 1e-12, (x, y)' 2> err || wrong "forward does not undo inverse"
+for x, y in zip(rows[1].split(","), (0.5, -0.7, 0.9, 1.5)): assert abs(float(x) - y) < 1e-12, (x, y)' 2> err || wrong "forward does not invert inverse"
 run eval $arm regressor --standard --in s.csv
 expect_code 0 regressor
 [ "$(head -1 out | tr , '\n' | wc -l)" = 160 ] || wrong "regressor has not 4 x 40 columns"
@@ -59,7 +59,7 @@ expect_code 0 jacobian
 run eval $arm inverse --in s.csv --wrench 'link4:0,0,10,0,0,0'
 expect_code 0 wrench
 
-# ---- what goes wrong ----
+# ---- errors ----
 run eval $arm invers --in s.csv
 expect_code 2 "unknown function"
 expect_err "psdm: error: unknown function 'invers'; did you mean 'inverse'? (psdm eval --help)"
@@ -114,7 +114,7 @@ printf 'q1,q2\n0,\0000\n' > nul.csv
 run eval $two gravity --in nul.csv
 expect_code 3 "NUL byte"
 
-# an existing file stays as it was when the run fails, and is replaced whole when it succeeds
+# an existing file is unchanged when the run fails, and replaced completely when it succeeds
 echo keep > o.csv
 run eval $two gravity --in bad.csv --out o.csv
 [ "$(cat o.csv)" = keep ] || wrong "a failed run spoilt its output file"
@@ -129,14 +129,14 @@ expect_code 2 "full disk on stdout"
 run eval $two gravity --in q.csv --out nowhere/o.csv
 expect_code 2 "no such folder"
 
-# an interrupt leaves nothing behind
+# an interrupt leaves no file behind
 mkfifo pipe
 "$PSDM" eval $two gravity --in pipe --out o.csv 2> err & pid=$!
 exec 9> pipe; printf 'q1,q2\n0,0\n' >&9; sleep 0.5
 kill -INT $pid; wait $pid; exec 9>&-
 expect_absent o.csv
 
-# a link may be called anything
+# a link may have any name
 cat > evil.yaml <<'YAML'
 convention: dh
 joints: [{name: '"; system("id"); //', a: 1}, {name: '<script>alert(1)</script>', a: 1}]
@@ -148,7 +148,7 @@ grep -q "$(printf '\033')" out err && wrong "an escape sequence reached the term
 run inspect evil.yaml --json
 python3 -c 'import json; d = json.load(open("out")); assert d["joints"][0]["name"] == "\"; system(\"id\"); //" and "\x1b" in d["joints"][0]["link"]' 2> err || wrong "hostile names break JSON"
 
-# ---- links without <inertial>, joints without inertia, links that stand still ----
+# ---- links without <inertial>, joints without inertia, links that do not move ----
 link() { echo "<link name='$1'>${2:-}</link>"; }
 joint() { echo "<joint name='$1' type='$2'><parent link='$3'/><child link='$4'/><axis xyz='0 1 0'/></joint>"; }
 body="<inertial><origin xyz='0.1 0 0'/><mass value='2'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"

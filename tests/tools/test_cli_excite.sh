@@ -38,7 +38,7 @@ near = lambda a, b, e: abs(a - b) <= e
 assert eval(sys.argv[2]), r[-1:]
 PY
 }
-# within FILE SECONDS: along the file as the simulator interpolates it, with so many seconds between points, no limit of arm.yaml is broken
+# within FILE SECONDS: along the file as the simulator interpolates it, with SECONDS between points, no limit of arm.yaml is exceeded
 within() {
   run simulate arm.yaml --inverse --reference "$1" --ignore-extra --friction coulomb --output "$2" --out fine.csv
   expect_code 0 "fine rows of $1"
@@ -99,7 +99,7 @@ expect_code 0 "rows to standard output"
 checks=$((checks + 1))
 cmp -s out motion.csv || wrong "standard output is the file"
 
-# without inertias: no torques, and the words say so
+# without inertias: no torques, and the text says so
 run excite unknown.yaml $quick --out unknown.csv
 expect_code 0 "unknown inertias"
 expect_in out "no torques: link 'link1' has no mass, centre of mass and inertia"
@@ -134,13 +134,13 @@ run excite arm.yaml --for friction --seconds 60 --levels 6 --speed 0.5 --json
 expect_code 0 "a short friction experiment"
 ask out 'j["seconds"] < 90 and all(x["velocity"] <= 0.5 * x["limits"]["velocity"] * 1.0001 for x in j["joints"])'
 
-# ---- a motion that a recorder sees ----
+# ---- a recorded motion ----
 run simulate arm.yaml --inverse --reference motion.csv --ignore-extra --friction coulomb --log log.csv --log-rate 500 --log-noise 0.005
 expect_code 0 "a log of the excitation"
 checks=$((checks + 1))
 [ "$(wc -l < log.csv)" = 3002 ] || wrong "rows of the log"
 
-# ---- ends before the end keep what there is ----
+# ---- early ends keep the result so far ----
 begin_long() { # FILE: a search that would take minutes, until it has saved something
   "$PSDM" excite "$robots/kuka_kr6.yaml" --starts 64 --evaluations 100000 --wall 300 --threads 1 --out "$1" > out 2> err &
   pid=$!
@@ -162,8 +162,8 @@ wait $pid 2> /dev/null
 rows killed.csv 'len(r) == 1001 and len(r[0]) == 25'
 rm -f ./*part-*
 
-# ---- what does not go ----
-refuse() { # WORDS of the command, then the sentence
+# ---- refusals ----
+refuse() { # WORDS of the command, then the message
   run excite arm.yaml $1
   expect_code 2 "excite $1"
   expect_err "psdm: error: $2 (psdm excite --help)"

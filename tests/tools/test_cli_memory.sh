@@ -1,4 +1,4 @@
-# --memory: every command that may take much says how much beforehand, and takes nothing where that is too much.
+# --memory: every command that may need much memory states its need beforehand, and starts nothing if that is too much.
 . "$SOURCE/tests/tools/cli.sh"
 export OPENBLAS_NUM_THREADS=1
 kr6=$robots/kuka_kr6.yaml
@@ -45,7 +45,7 @@ expect_absent motion.csv
 refused "keeping 3001 rows needs about" -- calibrate "$kr6" --log log.csv --memory 1M --out found.yaml
 expect_absent found.yaml
 
-# enough is enough
+# enough memory is accepted
 run derive "$kr6" --memory 1G
 expect_code 0 "derive with room"
 for wrong in 0 12 many 4Q -1G; do

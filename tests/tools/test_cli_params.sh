@@ -75,7 +75,7 @@ expect_in out "parallelogram: 8 base parameters of 40 standard ones"
 run params "$robots/parallelogram.yaml" --symbolic
 expect_in out "mx1 + a4*m4 + a4/a3*mx4"
 
-# numbers in place of symbols, and told so
+# numbers in place of symbols, with a note
 printf 'convention: dh\njoints:\n  - {a: 0.3}\n  - {type: prismatic, a: -0.3}\n  - {a: 0.2, alpha: pi/2}\n' > cancel.yaml
 run params cancel.yaml --symbolic
 expect_code 0 "lengths that cancel"
@@ -94,7 +94,7 @@ run params unknown.yaml --model d --minimal-norm
 expect_code 3 "minimal norm of unknown inertias"
 expect_in err "link 'link1' has no mass"
 
-# what does not go together
+# conflicting options
 run params "$puma" --model e
 expect_code 2 "no such model"
 expect_in err "psdm: error: --model 'e': one of exact, d, d0, h was expected"

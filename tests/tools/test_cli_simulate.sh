@@ -26,7 +26,7 @@ near = lambda a, b, e: abs(a - b) <= e
 assert eval(sys.argv[2]), {k: v for k, v in j.items() if k != "settings"}
 PY
 }
-# rows FILE EXPRESSION: the same of a CSV, r a list of dictionaries
+# rows FILE EXPRESSION: the same for a CSV, r a list of dictionaries
 rows() {
   checks=$((checks + 1))
   python3 - "$1" "$2" 2> asked <<'PY' || wrong "$1: $2 $(tail -n 1 asked)"
@@ -37,7 +37,7 @@ assert eval(sys.argv[2]), r[-1:]
 PY
 }
 
-# what the audit may miss: 1e4 steps of adams at 1e-13, 1e2 of bdf at 1e-9; without SUNDIALS, steps of 1 ms of order four and one
+# errors that the energy audit allows: 1e4 steps of adams at 1e-13, 1e2 of bdf at 1e-9; without SUNDIALS, steps of 1 ms of order four and one
 if "$PSDM" simulate arm.yaml --time 0.1 --integrator adams > /dev/null 2>&1; then variable=1 smooth=1e-9 stiff=1e-7; else variable= smooth=1e-5 stiff=1e-2; fi
 
 # ---- words ----
@@ -51,7 +51,7 @@ expect_in out "two_link: 1 s simulated in"
 expect_in out "energy, J"
 expect_in out "unaccounted: at most"
 
-# ---- free motion: 60 s from rest keep their energy to 1e-9 of the peak kinetic energy; what lies flat falls in its own plane ----
+# ---- free motion: 60 s from rest keep their energy to 1e-9 of the peak kinetic energy; a planar arm stays in its plane ----
 for robot in "$robots"/*.yaml; do
   [ "$variable" ] || continue
   falling=
@@ -65,7 +65,7 @@ expect_code 3 "no inertias"
 expect_in err "link 'link1' has no mass, centre of mass and inertia"
 expect_absent denso.csv
 
-# the contract's words; rows at 0, every output and the end; the file says what the JSON says
+# the names of the contract; rows at 0, every output and the end; the file says what the JSON says
 run simulate arm.yaml --time 1.005 --out free.csv --json
 expect_code 0 "CSV and JSON"
 mv out free.json
@@ -90,7 +90,7 @@ expect_code 0 "CSV to standard output"
 checks=$((checks + 1))
 [ "$(wc -l < out)" = 12 ] || wrong "only the CSV is on standard output"
 
-# integrators agree, each to what it promises
+# integrators agree, each to its promised accuracy
 for how in "rk4 --step 0.001" "euler --step 0.0001" "auto --no-code"; do
   run simulate arm.yaml --time 1.005 --integrator $how --json
   expect_code 0 "--integrator $how"
@@ -132,7 +132,7 @@ expect_code 0 "lugre by euler"
 run simulate tool.yaml --time 0.1 --friction coulomb
 expect_code 0 "friction of a robot without any"
 expect_err "psdm: warning: --friction coulomb: no joint of this robot has friction"
-# an arm that hangs within its dry friction stays there
+# an arm held by its dry friction stays there
 printf 'q1,q2\n-1.57,0\n' > hang.csv
 run simulate arm.yaml --time 1 --friction coulomb --initial hang.csv --json
 ask out 'j["final_state"]["q"] == [-1.57, 0] and j["final_state"]["qd"] == [0, 0]'
@@ -158,7 +158,7 @@ run simulate arm.yaml --time 4 --elastic --control elastic-pd --to 0.5,0.3 --jso
 expect_code 0 "elastic-pd"
 ask out 'all(abs(e) < 1e-3 for e in j["tracking"]["final"])'
 
-# ---- loads and wrenches: as if the arm held them from the start; at rest a wrench against gravity's torque ----
+# ---- loads and wrenches: like held from the start; at rest a wrench against gravity's torque ----
 printf 't,m,rx,ry,rz\n0,2,0,0,0\n' > load.csv
 run simulate arm.yaml --time 0.5 --payload load.csv --out load_out.csv --json
 expect_code 0 "--payload"
@@ -238,7 +238,7 @@ run simulate arm.yaml --inverse --reference nonic --to 0.5,-0.3 --time 1 --elast
 expect_code 0 "--inverse --elastic"
 expect_in spring_along.csv "theta1,theta2,thetad1,thetad2,thetadd1,thetadd2"
 
-# ---- synthetic logs: the contract's columns; torques that belong to the positions; the same seed, the same log ----
+# ---- synthetic logs: the contract's columns; torques that match the positions; the same seed, the same log ----
 run simulate arm.yaml --time 2 --control computed-torque --reference fourier --amplitude 0.3 --period 2 --log log.csv --log-rate 500 --out coarse.csv --output 0.01
 expect_code 0 "--log"
 checks=$((checks + 1))
@@ -299,7 +299,7 @@ python3 - 2> err <<'PY' || wrong "an inverse simulation's log is every row, its 
 import csv
 log, out, path = (list(csv.DictReader(open(f))) for f in ("along_log.csv", "along.csv", "path.csv"))
 assert all(a[k] == b[k] for a, b in zip(log[::5], out) for k in ("t", "q1", "q2", "tau1", "tau2"))
-# quintic pieces take the table's values; friction is beside the torques that the table states. 1e-12: sums of a few numbers below 100
+# quintic pieces take the table's values; friction is added to the table's torques. 1e-12: sums of a few numbers below 100
 assert all(abs(float(b[k]) - float(p[k])) < 1e-12 for b, p in zip(out, path) for k in ("q1", "q2", "qd1", "qd2", "qdd1", "qdd2"))
 assert all(abs(float(b["tau" + i]) - float(b["friction" + i]) - float(p["tau" + i])) < 1e-12 for b, p in zip(out, path) for i in "12")
 assert max(abs(float(b["friction1"])) for b in out) > 2
@@ -326,7 +326,7 @@ for w, x, y, z in zip(a, b, c, d):
         assert abs(float(z[k]) - float(y[k])) <= 0.0005 + 1e-12 and abs(float(z[k]) / 0.001 - round(float(z[k]) / 0.001)) < 1e-9
 assert max(abs(float(x["tau1"]) - float(w["tau1"])) for w, x in zip(a, b)) > 0.6
 PY
-# loads: as if the arm held them from the start; and one that comes
+# loads: like held from the start; and one that comes later
 run simulate tool.yaml --inverse --reference path.csv --ignore-extra --log tool_log.csv --log-rate 200
 run simulate arm.yaml --inverse --reference path.csv --ignore-extra --payload load.csv --log load_log.csv --log-rate 200 --out load_along.csv --motor --current
 expect_code 0 "--inverse --payload"
@@ -369,7 +369,7 @@ assert len(log) == len(out) == 201
 assert all(abs(float(a[k]) - float(b[k])) < 1e-11 for a, b in zip(log, out) for k in ("qm1", "qm2", "i1", "i2"))
 assert max(abs(float(a["i1"]) - float(b["tau1"]) / 2) for a, b in zip(log, out)) > 1
 PY
-# --time cuts a file; what is longer than it is the whole of it
+# --time cuts a file; a longer time keeps all of it
 run simulate arm.yaml --inverse --reference path.csv --ignore-extra --time 0.25 --out cut.csv --json
 ask out 'near(j["end"], 0.25, 1e-12) and j["rows"] == 26'
 run simulate arm.yaml --inverse --reference path.csv --ignore-extra --time 99 --out cut.csv --json
@@ -405,10 +405,10 @@ run simulate arm.yaml --time 1 --theta
 expect_code 3 "no theta"
 expect_err "psdm: error: --theta: the robot file states no base parameters (theta: {...})"
 
-# ---- ends before the end keep what there is ----
+# ---- early ends keep the rows so far ----
 "$PSDM" simulate arm.yaml --time 1e7 --out long.csv --json > out 2> err &
 pid=$!
-for _ in $(seq 200); do [ -n "$(find . -name '*part-*' -size +0c)" ] && break; sleep 0.1; done # rows are on their way
+for _ in $(seq 200); do [ -n "$(find . -name '*part-*' -size +0c)" ] && break; sleep 0.1; done # rows are being written
 kill -INT $pid
 wait $pid
 code=$?
@@ -429,8 +429,8 @@ expect_in err "psdm: warning: the motion diverged at"
 ask out 'j["end"] == "diverged"'
 rows fast.csv 'len(r) > 1'
 
-# ---- what does not go ----
-refuse() { # WORDS of the command, then the sentence
+# ---- refusals ----
+refuse() { # WORDS of the command, then the message
   run simulate arm.yaml $1
   expect_code 2 "simulate $1"
   expect_err "psdm: error: $2 (psdm simulate --help)"

@@ -10,7 +10,7 @@ near = lambda a, b, e: abs(a - b) <= e
 assert eval(sys.argv[2]), {k: j.get(k) for k in ("steps", "remarks", "verdict")}
 PY
 }
-refuse() { # CODE SENTENCE WORDS...
+refuse() { # CODE MESSAGE WORDS...
   want=$1 sentence=$2
   shift 2
   run calibrate "$@"
@@ -59,7 +59,7 @@ links:
   - {mass: 5, com: [0.18, -0.01, 0.02], inertia: {xx: 0.02, yy: 0.1, zz: 0.1}}
 tool: {mass: 1, com: [0.35, 0, 0], inertia: {xx: 0.001, yy: 0.002, zz: 0.002}}
 YAML
-# what one knows before: kinematics and the tool
+# known beforehand: kinematics and the tool
 sed '/^links:/,/^  - {mass: 5/d; /^     friction:/d; s/drive_inertia: [0-9.]*/drive_inertia: unknown/; s/, torque_constant: [0-9]*//; s/},$/}}/' arm.yaml > bare.yaml
 run inspect bare.yaml
 expect_code 0 "the bare arm"
@@ -94,7 +94,7 @@ ask j.json 'all(x["r2"] > 0.98 for step in ("motor", "gravity", "friction") for 
 ask j.json 'all(x["from"] == "log" and near(x["constant"], true, 5 * x["sd"]) and x["sd"] < 0.01 * true for x, true in zip(j["steps"]["motor"]["joints"], (36, 24)))'
 ask j.json 'all(near(x["coulomb"], c, 0.05 * c) and near(x["exponent"], d, 0.05) and x["from"] == "log" and x["speed"] > 1 for x, c, d in zip(j["friction"], (6, 3), (0.7, 0.8)))'
 ask j.json 'j["tool"][0] == 1 and j["settings"]["weight"] == ["loaded.csv=3,0.4,0,0.05"] and j["logs"][1] == {"path": "loaded.csv", "step": "motor", "mass": 3, "com": [0.4, 0, 0.05]}'
-# the truth has the tool; what steps speak of has not
+# the truth includes the tool; the steps' numbers do not
 run params arm.yaml --json
 cp out truth.json
 checks=$((checks + 1))
@@ -134,7 +134,7 @@ for i in ("i1", "i2"):
     assert len(a) == len(b) and error < 0.02 ** 2, (i, error ** 0.5)
 PY
 
-# ---- a mass at the wrong log, a wrong mass, no clock, no constant: told ----
+# ---- a mass at the wrong log, a wrong mass, no clock, no constant: reported ----
 run calibrate bare.yaml --log "${logs[@]:0:2}" --weight empty.csv=3,0.4,0,0.05
 expect_code 0 "the mass at the log without it"
 expect_in out "torque constant of 'shoulder' is negative: its current counts the other way, or --weight names the log without the mass"
@@ -162,7 +162,7 @@ run calibrate bare.yaml --log motor:empty.csv motor:loaded.csv --weight $weight 
 expect_code 3 "code of an arm that is not finished"
 expect_absent never
 
-# ---- one step after the other, each by itself: the same to rounding ----
+# ---- one step after the other, in separate runs: the same to rounding ----
 run calibrate bare.yaml --log motor:empty.csv motor:loaded.csv --weight $weight --out s.yaml --quiet
 expect_code 0 "motor alone"
 for log in "${logs[@]:2}"; do
@@ -215,13 +215,13 @@ run calibrate bare.yaml --log "${logs[@]:2}" --params cut.yaml --out cut.yaml --
 expect_code 0 "resumed"
 expect_in cut.yaml "steps: [motor, gravity, friction, inertia]"
 
-# ---- what is compared with a log of another kind: one shot beside steps ----
+# ---- compared with a log of another kind: one shot and steps ----
 sed 's/, drive_inertia: unknown/, drive_inertia: unknown, torque_constant: 36/' bare.yaml | sed '/elbow/s/36/24/' > known.yaml
 run calibrate known.yaml --log fast.csv --holdout 0.3 --compare p.yaml --json
 expect_code 0 "--compare with a file of steps"
 ask out 'j["compare"]["global_rel_compared"] < 0.1'
 
-# the mass hangs where simulate --payload has it, on the tip of the longest moving chain, not on what the file has last
+# the mass is where simulate --payload puts it, on the tip of the longest moving chain, not on the last link of the file
 cat > lamp.yaml <<'YAML'
 name: lamp
 gravity: [0, 0, -9.81]

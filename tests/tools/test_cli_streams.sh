@@ -1,4 +1,4 @@
-# Standard streams, full disks, limits and signals: what was not written is told by exit code 2, and no temporary file remains.
+# Standard streams, full disks, limits and signals: unwritten output gives exit code 2, and no temporary file remains.
 . "$SOURCE/tests/tools/cli.sh"
 two=$robots/two_link.yaml
 no_leftovers() { checks=$((checks + 1)); find . "${TMPDIR:-/tmp}" -maxdepth 2 -user "$(id -u)" \( -name "*part-*" -o -name "psdm-report-*" \) -newer started 2> /dev/null | grep -q . && wrong "a temporary file is left: $1"; }
@@ -49,7 +49,7 @@ completion bash
 reference markdown
 LINES
 
-# closed standard input and error: no file takes their place, and only what reads fails
+# closed standard input and error: no file gets their descriptors, and only commands that read fail
 "$PSDM" inspect - <&- > out 2> err; code=$?
 expect_code 2 "closed stdin is read"
 for shut in '<&-' '2>&-' '<&- 2>&-'; do
@@ -71,7 +71,7 @@ for name in model.mat model.json; do
   expect_absent "big-$name"
 done
 
-# the reader of a pipe goes away while a file is being written
+# the reader of a pipe ends while a file is being written
 (trap - PIPE; timeout 30 "$PSDM" simulate "$two" --time 20000 --no-code --out gone.csv --log - --log-rate 100 2> err; echo $? > pipe_code) | head -n 1 > out
 expect_in pipe_code 141
 expect_absent gone.csv
@@ -88,7 +88,7 @@ for signal in HUP TERM INT; do
 done 2> /dev/null
 no_leftovers signals
 
-# what cannot end is refused with its number
+# an endless run is refused with its number
 while IFS='|' read -r words count; do
   eval "set -- $words"
   timeout 20 "$PSDM" "$@" > out 2> err < /dev/null

@@ -1,4 +1,4 @@
-"""States in and out: (..., n) arrays with leading dimensions that broadcast, used as they lie wherever that is possible."""
+"""States in and out: (..., n) arrays with leading dimensions that broadcast, used in place if possible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _numbers(value: npt.ArrayLike, name: str, length: int, dtype: npt.DTypeLike)
 class States:
     """The arguments of a function at many states.
 
-    Each is a view with two strides (state, number) onto what the caller gave; only what does not lie on two strides, or has another type, is copied.
+    Each is a view with two strides (state, number) of the caller's array; only arrays that two strides cannot describe, or of another type, are copied.
     """
 
     def __init__(self, values: Sequence[npt.ArrayLike], names: Sequence[str], lengths: Sequence[int], dtype: npt.DTypeLike = np.float64) -> None:
@@ -50,7 +50,7 @@ class States:
 
     @property
     def columns(self) -> bool:
-        """All arguments are columns: states lie side by side."""
+        """All arguments are columns: states are contiguous."""
         return self.count > 1 and all(rows.strides[0] == rows.itemsize for rows in self.rows)
 
     def overlaps(self, out: Numbers) -> bool:
@@ -68,7 +68,7 @@ def strided(rows: Sequence[Numbers]) -> Any:
 
 
 def _overlaps_itself(array: Numbers) -> bool:
-    """Whether a dimension's step is smaller than what the dimensions with smaller steps cover, which views of ordinary arrays never have."""
+    """Whether a dimension's step is smaller than the extent of the dimensions with smaller steps, which views of ordinary arrays never have."""
     extent = array.itemsize
     for step, length in sorted((abs(stride), length) for stride, length in zip(array.strides, array.shape) if length > 1):
         if step < extent:
@@ -101,7 +101,7 @@ class Results:
 
     @staticmethod
     def _apart(given: Sequence[tuple[str, Numbers]]) -> None:
-        """Every number has a place of its own."""
+        """No two numbers share memory."""
         for k, (name, array) in enumerate(given):
             if _overlaps_itself(array):
                 raise ValueError(f"out for {name} overlaps itself: its strides are {array.strides}")
@@ -111,7 +111,7 @@ class Results:
 
     @staticmethod
     def _new(states: States, whole: tuple[int, ...], length: int) -> tuple[Numbers, Numbers]:
-        """Results lie as the arguments do."""
+        """Results have the layout of the arguments."""
         if states.columns and len(whole) == 2:
             array = np.empty((length, states.count), dtype=states.dtype).T
             return array, array
@@ -138,7 +138,7 @@ class Results:
 
     @staticmethod
     def _usable(rows: Numbers, array: Numbers, states: States) -> bool:
-        """Rows are the array itself, not a copy, and no argument lies where they do."""
+        """Rows are the array itself, not a copy, and overlap no argument."""
         whole = array.size == 0 or np.may_share_memory(rows, array)
         return bool(whole and array.flags.aligned and not any(stride % rows.itemsize for stride in rows.strides) and not states.overlaps(array))
 

@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 
 class PsdmError(Exception):
-    """What the library or the command refused, and why.
+    """An error of the library or the command.
 
-    ``status`` is the name of the status ("PSDM_E_PARSE", or "EXIT_3" where the command ended with that), ``text`` the sentence; ``file``, ``line``
+    ``status`` is the name of the status ("PSDM_E_PARSE", or "EXIT_3" where the command ended with that), ``text`` the message; ``file``, ``line``
     and ``column`` say where, "" and 0 where they do not apply.
 
     >>> import psdm

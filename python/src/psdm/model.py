@@ -100,7 +100,7 @@ class Model:
     """
 
     def __init__(self, robot: Robot, pointer: Any, info: Any = None) -> None:
-        """Not for users: Robot.derive, Model.load and reduce make models."""
+        """Internal: Robot.derive, Model.load and reduce make models."""
         self.robot = robot
         self._pointer = pointer
         self.n: int = lib.psdm_model_n(pointer)
@@ -121,7 +121,7 @@ class Model:
         return cls(robot, found)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes .json, or .mat with E, P, theta and names as the PSDM MATLAB toolbox has them."""
+        """Writes .json, or .mat with E, P, theta and names as in the PSDM MATLAB toolbox."""
         error = new_error()
         check(lib.psdm_model_save(self._pointer, self.robot._pointer, os.fspath(path).encode(), error), error)
 
@@ -183,7 +183,7 @@ class Model:
         check(lib.psdm_model_full(self._pointer, address(base), address(near), ffi.NULL, address(pi), error), error)
         return pi
 
-    # ---- evaluation through the functions: what the recursions of Robot are compared with ----
+    # ---- evaluation through the functions, to compare with Robot's recursions ----
 
     def y(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> Array:
         """All functions (..., p) at states."""

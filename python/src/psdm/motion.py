@@ -1,4 +1,4 @@
-"""Motions as functions of time, simulators and observers in a loop of one's own."""
+"""Motions as functions of time, simulators and observers for your own loop."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Motion:
 
     @classmethod
     def table(cls, t: npt.ArrayLike, q: npt.ArrayLike, qd: npt.ArrayLike | None = None, qdd: npt.ArrayLike | None = None) -> Motion:
-        """Through points (rows, n); a smooth spline where only positions are given."""
+        """Through points (rows, n); a smooth spline if only positions are given."""
         times = np.ascontiguousarray(t, dtype=np.float64)
         rows = np.atleast_2d(np.asarray(q, dtype=np.float64))
         parts = [None if a is None else matrix(a, len(times), rows.shape[1], name) for a, name in ((rows, "q"), (qd, "qd"), (qdd, "qdd"))]
@@ -52,7 +52,7 @@ class Motion:
 
     @classmethod
     def fourier(cls, centre: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike, period: float, *, duration: float | None = None) -> Motion:
-        """Periodic: a, b (n, harmonics), as Swevers et al. (1997) have them."""
+        """Periodic: a, b (n, harmonics) as in Swevers et al. (1997)."""
         middle = np.ascontiguousarray(centre, dtype=np.float64)
         sines = np.atleast_2d(np.asarray(a, dtype=np.float64))
         parts = [matrix(part, middle.size, sines.shape[1], name) for part, name in ((sines, "a"), (b, "b"))]
@@ -80,7 +80,7 @@ class Motion:
 
 
 class Simulator:
-    """A robot that is stepped by a loop of one's own: torques held for dt. Threads may share one: calls wait for each other.
+    """A robot that your own loop steps: torques are held for dt. Threads may share one: calls wait for each other.
 
     >>> import psdm
     >>> sim = psdm.Simulator(psdm.Robot.shipped("two_link"))
@@ -104,7 +104,7 @@ class Simulator:
         self.set(0.0, q, qd)
 
     def set(self, t: float = 0.0, q: npt.ArrayLike | None = None, qd: npt.ArrayLike | None = None) -> None:
-        """The state now: rest at zero where nothing is said."""
+        """Sets the state; at rest at zero by default."""
         n, error = self.robot.n, new_error()
         place, speed = vector(0.0 if q is None else q, n, "q"), vector(0.0 if qd is None else qd, n, "qd")
         with self._lock:
@@ -159,7 +159,7 @@ class Simulator:
 
     @property
     def native(self) -> bool:
-        """Runs on compiled code."""
+        """Whether it runs on compiled code."""
         return bool(lib.psdm_sim_native(self._pointer))
 
 
@@ -171,7 +171,7 @@ class Observed(NamedTuple):
 
 
 class Observer:
-    """External torques without a force sensor, from the generalised momentum; a flag for collisions where ``sigma`` (n) says what the model does not explain.
+    """External torques without a force sensor, from the generalised momentum; a flag for collisions if ``sigma`` (n) gives the model's residual.
     Threads may share one: calls wait for each other.
 
     >>> import numpy as np, psdm
@@ -202,7 +202,7 @@ class Observer:
         self._lock = threading.Lock()  # calls run without Python's lock, and change the state
 
     def restart(self) -> None:
-        """Forgets: the next sample begins anew."""
+        """Restarts with the next sample."""
         with self._lock:
             lib.psdm_observer_restart(self._pointer)
 

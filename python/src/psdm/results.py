@@ -1,4 +1,4 @@
-"""What commands answer: their JSON, with its figures as attributes and its tables as arrays."""
+"""Results of commands: their JSON, with its figures as attributes and its tables as arrays."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Result(Mapping[str, Any]):
     """The JSON object of a command as a mapping; names that are identifiers are attributes too.
 
-    ``good`` is False where the command found an answer that is below what was asked (its exit code 1), or was interrupted: then ``interrupted`` is True, and this is the best
-    so far (exit code 130). ``words`` is what it said on the way.
+    ``good`` is False if the answer is below the requested quality (the command's exit code 1), or if the run was interrupted: then ``interrupted`` is True, and this is
+    the best result so far (exit code 130). ``words`` has its messages.
     ``rows`` holds its table by column: t, q (rows, n), ... ; these too are attributes. psdm.report takes any number of results.
     """
 
@@ -55,7 +55,7 @@ class Result(Mapping[str, Any]):
         return f"<psdm.{type(self).__name__} of {self.robot.name!r}>"
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The command's JSON text, as ``psdm report`` takes it; into a file where one is named."""
+        """The command's JSON text, as ``psdm report`` takes it; also written to ``path`` if given."""
         text = json.dumps(self.data, indent=1)
         if path is not None:
             write_whole(path, text)
@@ -69,22 +69,22 @@ class Estimate(NamedTuple):
 
 
 class Calibration(Result):
-    """What a calibration found: base parameters with their doubt, friction, and how well torques are met.
+    """The result of a calibration: base parameters with their uncertainties, friction, and errors.
 
-    ``train`` and ``heldout`` have the errors ({joints [{rmse, rel, r2, ...}], global_rel}); ``rows`` every row of the logs beside the prediction: t, heldout,
-    q, qd, qdd, tau, raw, predicted, band, friction. ``verdict`` is good, usable, poor or useless, ``findings`` are what it rests on; ``good`` is False for poor and useless.
+    ``train`` and ``heldout`` have the errors ({joints [{rmse, rel, r2, ...}], global_rel}); ``rows`` every row of the logs with its prediction: t, heldout,
+    q, qd, qdd, tau, raw, predicted, band, friction. ``verdict`` is good, usable, poor or useless, ``findings`` are the reasons; ``good`` is False for poor and useless.
     """
 
     _text: str = ""
 
     @property
     def verdict(self) -> str:
-        """How good the answer is: good, usable, poor or useless. ``found["verdict"]`` has all of it: error, no_model, plain_least_squares, ..."""
+        """The quality of the answer: good, usable, poor or useless. ``found["verdict"]`` has all of it: error, no_model, plain_least_squares, ..."""
         return str(self.data["verdict"]["word"])
 
     @property
     def findings(self) -> list[str]:
-        """Why it is not better, the gravest first."""
+        """The reasons for the verdict, the gravest first."""
         return [f"{finding['verdict']}: {finding['text']}" for finding in self.data["verdict"]["findings"]]
 
     @property
@@ -98,7 +98,7 @@ class Calibration(Result):
 
     @property
     def sd(self) -> Array:
-        """(l) standard deviations; infinite where nothing is known."""
+        """(l) standard deviations; infinite if unknown."""
         return np.array([np.inf if p["sd"] is None else p["sd"] for p in self.data["parameters"]])
 
     @property
@@ -117,7 +117,7 @@ class Calibration(Result):
         return [Estimate(*row) for row in zip(self.names, self.theta.tolist(), self.sd.tolist())]
 
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The parameter file that every command takes; into a file where one is named."""
+        """The parameter file that every command takes; also written to ``path`` if given."""
         if path is not None:
             write_whole(path, self._text)
         return self._text
@@ -128,11 +128,11 @@ class Calibration(Result):
 
 
 class Excitation(Result):
-    """A motion that tells parameters apart: arrays t, q, qd, qdd (and tau where inertias are known), and its figures: condition, worst, ..."""
+    """An exciting motion: arrays t, q, qd, qdd (and tau where inertias are known), and its figures: condition, worst, ..."""
 
 
 class Simulation(Result):
-    """A motion: arrays t, q, qd, qdd, tau, T, U, ... and the audit: end, final_state, energy_balance, ...; ``log`` is what a recorder would have seen."""
+    """A motion: arrays t, q, qd, qdd, tau, T, U, ... and the audit: end, final_state, energy_balance, ...; ``log`` is a recorder's log of it."""
 
     log: dict[str, Array]
 
@@ -146,7 +146,7 @@ class Plan(Result):
 
 
 class Payload(Result):
-    """A load: ``load`` {mass, com, inertia, ...} with its doubt, and the parameters of the robot that carries it."""
+    """A load: ``load`` {mass, com, inertia, ...} with its uncertainty, and the parameters of the robot that carries it."""
 
     _text: str = ""
 
@@ -163,7 +163,7 @@ class Payload(Result):
 
 
 class Reduction(Result):
-    """A smaller model that is right to a stated error at a stated confidence."""
+    """A smaller model with a stated error at a stated confidence."""
 
     model: Model
 

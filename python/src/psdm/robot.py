@@ -88,7 +88,7 @@ GROUPS = {"inverse": "q qd qdd", "forward": "q qd tau", "regressor": "q qd qdd",
 
 
 class _Work:
-    """Scratch of one call, given back for the next: calls from several threads have one each."""
+    """Scratch of one call, returned for the next: calls from several threads have one each."""
 
     def __init__(self, robot: Any) -> None:
         self.work = ffi.new("psdm_work **")
@@ -100,10 +100,10 @@ class _Work:
 
 
 class Robot(Commands):
-    """A robot from a YAML or URDF file: constant, and shared by threads as one likes.
+    """A robot from a YAML or URDF file: constant, and threads may share it.
 
     Functions of states take arrays (..., n), whose leading dimensions broadcast, and answer arrays with the same leading dimensions; ``out=``
-    takes arrays for the results. Arrays of float64 are used as they lie, rows as well as columns; results are never wrong where ``out`` overlaps an argument,
+    takes arrays for the results. Arrays of float64 are used in place, rows as well as columns; results are never wrong where ``out`` overlaps an argument,
     only slower.
 
     >>> import numpy as np, psdm
@@ -115,7 +115,7 @@ class Robot(Commands):
     """
 
     def __init__(self, pointer: Any, source: dict[str, Any]) -> None:
-        """Not for users: Robot.load, from_text, from_tables and shipped make robots."""
+        """Internal: Robot.load, from_text, from_tables and shipped make robots."""
         self._pointer = pointer
         self._source = source
         self._spare: list[_Work] = []
@@ -130,7 +130,7 @@ class Robot(Commands):
              lock: Mapping[str, float] | None = None, snap: bool = True, missing_inertia: str = "auto",
              snap_axes: float = 0, memory: int = 0) -> Robot:
         """Reads a file, YAML or URDF. ``gravity`` (3) replaces the file's, ``root`` and ``tip`` cut a chain out, ``lock`` holds joints at positions; ``snap=False``
-        keeps angles that are nearly multiples of 15 degrees as they are. ``missing_inertia`` says what becomes of links whose inertia the file does not give: "auto",
+        keeps angles that are nearly multiples of 15 degrees as they are. ``missing_inertia`` treats links without an inertia in the file as "auto",
         "zero" or "unknown", as on the command line. Axes within ``snap_axes`` (rad) of parallel or perpendicular to the one before are made so.
         ``memory``: bytes that one job on this robot may take, 0 for half of the machine's; more is refused beforehand.
 
@@ -265,14 +265,14 @@ class Robot(Commands):
             lib.psdm_output_abort(output)
 
     def to_yaml(self) -> str:
-        """A robot file with the same dynamics; ``losses("yaml")`` tells what it cannot say."""
+        """A robot file with the same dynamics; ``losses("yaml")`` lists what it cannot express."""
         return self._write(lib.PSDM_FORMAT_YAML)
 
     def to_urdf(self) -> str:
         return self._write(lib.PSDM_FORMAT_URDF)
 
     def losses(self, format: str) -> list[str]:
-        """What a file in this format, "yaml" or "urdf", cannot say of this robot."""
+        """What a file in this format, "yaml" or "urdf", cannot express about this robot."""
         kind = chosen("format", format, {"yaml": lib.PSDM_FORMAT_YAML, "urdf": lib.PSDM_FORMAT_URDF})
         found: list[str] = []
         buffer = ffi.new("char[512]")
@@ -323,12 +323,12 @@ class Robot(Commands):
 
     @property
     def warnings(self) -> list[str]:
-        """What is implausible in the file."""
+        """Warnings about implausible numbers in the file."""
         return [text_of(lib.psdm_robot_warning(self._pointer, k)) for k in range(lib.psdm_robot_warnings(self._pointer))]
 
     @property
     def notes(self) -> list[str]:
-        """What was understood in a way worth telling, such as angles that were snapped."""
+        """Notes about the reading of the file, such as angles that were snapped."""
         return [text_of(lib.psdm_robot_note(self._pointer, k)) for k in range(lib.psdm_robot_notes(self._pointer))]
 
     @property
@@ -404,7 +404,7 @@ class Robot(Commands):
 
     @property
     def base_model(self) -> Model:
-        """The model that the base regressor speaks of, derived when it is first needed."""
+        """The model of the base regressor, derived when it is first needed."""
         if self._base is None:
             self._base = self.derive()
         return cast("Model", self._base)
@@ -463,7 +463,7 @@ class Robot(Commands):
 
     @property
     def default_link(self) -> str:
-        """The link that pose, jacobian, wrenches and loads mean where none is named: of those that most joints move, the last in the file."""
+        """The default link of pose, jacobian, wrenches and loads: of those that most joints move, the last in the file."""
         return text_of(lib.psdm_robot_link_name(self._pointer, lib.psdm_robot_default_link(self._pointer, ffi.NULL)))
 
     def _wrenched(self, friction: bool, motor: bool, wrench: npt.ArrayLike | None, link: str | int | None) -> Any:

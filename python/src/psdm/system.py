@@ -1,4 +1,4 @@
-"""Linear models at a state, and what control makes of them."""
+"""Linear models at a state, and their control."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Mode:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a system's eigenvalues and inputs tell."""
+    """Stability and controllability of a system."""
 
     stability: str
     modes: tuple[Mode, ...]
@@ -53,7 +53,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Lqr:
-    """Gains du = -K dx that make the cost smallest, its matrix X, and the closed loop's modes."""
+    """Optimal gains du = -K dx, the cost matrix X, and the closed loop's modes."""
 
     K: Array
     X: Array
@@ -90,13 +90,13 @@ class LinearSystem:
         return LinearSystem(Ad, Bd, dt)
 
     def analyze(self) -> Facts:
-        """Eigenvalues, stability, and what the inputs reach."""
+        """Eigenvalues, stability and controllability."""
         modes, facts = ffi.new("psdm_mode[]", self.states), ffi.new("psdm_system_facts *")
         check(lib.psdm_system_analyze(self.states, self.inputs, address(self.A), address(self.B), self.dt, self._scratch(), modes, facts))
         return Facts(text_of(lib.psdm_stability_text(facts.stability)), _modes(modes), int(facts.reachable), bool(facts.controllable), float(facts.reach_margin))
 
     def lqr(self, Q: npt.ArrayLike, R: npt.ArrayLike) -> Lqr:
-        """Gains for weights Q (states, states) and R (inputs, inputs); vectors are diagonals. PsdmError where there are none."""
+        """Gains for weights Q (states, states) and R (inputs, inputs); vectors are diagonals. PsdmError if none exist."""
         q, r = (np.diag(a) if a.ndim == 1 else a for a in (np.asarray(Q, dtype=np.float64), np.asarray(R, dtype=np.float64)))
         q, r = matrix(q, self.states, self.states, "Q"), matrix(r, self.inputs, self.inputs, "R")
         K, X = np.empty((self.inputs, self.states)), np.empty((self.states, self.states))
