@@ -95,6 +95,22 @@ static psdm_status try_tables(const psdm_allocator *allocator, const void *what,
   return status;
 }
 
+static psdm_status try_matrices(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  const psdm_matrix *table = what;
+  psdm_robot *robot = (psdm_robot *)&robot;
+  psdm_status status = psdm_robot_parse_tables(&table[0], &table[1], NULL, allocator, &robot, error);
+  if (status) assert_null(robot);
+  psdm_robot_free(robot);
+  return status;
+}
+
+static void tables_in_memory(void **state) {
+  (void)state;
+  const double dh[4] = {1.2, 0, 0, 0}, x[10] = {1, -1.3, 0, 0, 0, 0, 0.5};
+  const psdm_matrix table[2] = {{"DH", 1, 4, 1, dh, NULL}, {"X", 1, 10, 1, x, NULL}};
+  shortage_everywhere("tables in memory", try_matrices, table);
+}
+
 static void tables(void **state) {
   (void)state;
   char dh[64], x[64];
@@ -140,7 +156,7 @@ static void files_that_are_written(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(files_that_are_read), cmocka_unit_test(tables),
-                                     cmocka_unit_test(files_that_are_written)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(files_that_are_read), cmocka_unit_test(tables_in_memory),
+                                     cmocka_unit_test(tables), cmocka_unit_test(files_that_are_written)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
