@@ -154,6 +154,28 @@ PSDM_API const psdm_analysis *psdm_job_analysis(const psdm_job *job);
  * another command or method. */
 PSDM_API const psdm_path_plan *psdm_job_path_plan(const psdm_job *job);
 
+/* ---- linearize ---- */
+
+/* A point, and what its document does not say. */
+typedef struct psdm_linearization {
+  const psdm_linearize_result *head; /* the document, which has no points */
+  const psdm_linear_point *point;
+  int line;                       /* of the file */
+  bool rates, accelerations;      /* the file has them, or they follow from its torques */
+  const psdm_system_facts *facts; /* of the continuous system; NULL: there is no model, or nobody wants them */
+  const psdm_lqr_info *lqr;       /* NULL: not asked for, or the same */
+} psdm_linearization;
+
+/* Before a run: each point is given to take as soon as it is found, and the document has none. take returns false to
+ * end the job. */
+PSDM_API void psdm_job_points(psdm_job *job, bool (*take)(void *user, const psdm_linearization *point), void *user);
+
+/* ---- reduce ---- */
+
+/* The smaller model, once: it is then the caller's (psdm_model_free). NULL before the end of a run, and of another
+ * command. */
+PSDM_API psdm_model *psdm_job_take_model(psdm_job *job);
+
 /* ---- simulate ---- */
 
 /* Source of a motion; the first four are polynomials of degree 3, 5, 7, 9. id, name, help */

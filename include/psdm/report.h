@@ -7,18 +7,19 @@
  *   psdm_report_write(report, "report.html", &error);
  *   psdm_report_free(report);
  *
- * psdm_report_add_result takes a result in memory. In a file a result is the JSON object that a command writes (it
- * names the command), a CSV of rows (known by its columns) or a parameter file. Sections go from the robot over its
- * model to its uses, in any order of the results; that order is kept within a section. Plots are drawn by gnuplot
- * ($PSDM_GNUPLOT, else gnuplot), a child process without a shell; without it the page has the numbers and says how to
- * install it (psdm_report_missing). Texts from results are always escaped. The page loads nothing and runs only its own
- * script, for zooming. */
+ * psdm_report_add_result takes a result in memory, psdm_report_add_rows rows. In a file a result is the JSON object
+ * that a command writes (it names the command), a CSV of rows (known by its columns) or a parameter file. Sections go
+ * from the robot over its model to its uses, in any order of the results; that order is kept within a section. Plots
+ * are drawn by gnuplot ($PSDM_GNUPLOT, else gnuplot), a child process without a shell; without it the page has the
+ * numbers and says how to install it (psdm_report_missing). Texts from results are always escaped. The page loads
+ * nothing and runs only its own script, for zooming. */
 #ifndef PSDM_REPORT_H
 #define PSDM_REPORT_H
 
 #include <stdbool.h>
 
 #include "psdm/alloc.h"
+#include "psdm/log.h"
 #include "psdm/result.h"
 #include "psdm/status.h"
 
@@ -48,6 +49,14 @@ PSDM_API psdm_status psdm_report_add(psdm_report *report, const char *path, psdm
 /* A result from memory, which may be freed afterwards; name is for messages. */
 PSDM_API psdm_status psdm_report_add_result(psdm_report *report, const psdm_result *result, const char *name,
                                             psdm_error *error);
+
+/* The same from text in memory, which is not changed: what would be in a file. */
+PSDM_API psdm_status psdm_report_add_text(psdm_report *report, const char *text, size_t length, const char *name,
+                                          psdm_error *error);
+
+/* Rows in memory, in place of a CSV file: columns by the names that its header would have. They are copied; what is not
+ * finite is an empty cell. */
+PSDM_API psdm_status psdm_report_add_rows(psdm_report *report, const psdm_log_table *rows, psdm_error *error);
 
 /* Draws and writes the page, completely or not at all. */
 PSDM_API psdm_status psdm_report_write(psdm_report *report, const char *path, psdm_error *error);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "psdm/alloc.h"
+#include "psdm/matrices.h"
 #include "psdm/output.h"
 #include "psdm/status.h"
 
@@ -73,6 +74,11 @@ PSDM_API psdm_status psdm_robot_parse(const char *text, size_t length, const cha
  * inertias are unknown. In a .mat file the variable is DH, DH_ext or X, or the only numeric one. */
 PSDM_API psdm_status psdm_robot_load_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
                                             const psdm_allocator *allocator, psdm_robot **robot, psdm_error *error);
+
+/* The same from tables in memory, which are copied; x may be NULL. Their names are for messages. */
+PSDM_API psdm_status psdm_robot_parse_tables(const psdm_matrix *dh, const psdm_matrix *x,
+                                             const psdm_robot_options *options, const psdm_allocator *allocator,
+                                             psdm_robot **robot, psdm_error *error);
 
 PSDM_API void psdm_robot_free(psdm_robot *robot); /* accepts NULL */
 

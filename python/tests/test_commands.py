@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -285,6 +288,16 @@ except psdm.PsdmError as error:
     assert "PSDM_E_MISSING" in said and "install libnlopt0" in said
 
 
+@pytest.fixture
+def alone(monkeypatch):
+    """Neither a child of Python nor a temporary file: what would make one fails."""
+    for module, names in ((subprocess, ("Popen", "run")), (os, ("posix_spawn", "posix_spawnp", "fork", "system")), (tempfile, ("TemporaryDirectory", "NamedTemporaryFile", "mkstemp"))):
+        for name in names:
+            monkeypatch.setattr(module, name, None)
+    monkeypatch.setenv("PSDM", "/nowhere/psdm")
+    monkeypatch.setenv("TMPDIR", "/nowhere")
+
+
 def test_reduce(two_link):
     small = two_link.reduce(samples=20000, error=0.01)
     assert small.reached and small.model.p == small.p < small.p_before
@@ -292,6 +305,32 @@ def test_reduce(two_link):
     right = two_link.inverse(*states)
     error = np.linalg.norm(small.model.inverse(*states) - right, axis=1) / np.linalg.norm(right, axis=1)
     assert np.quantile(error, 0.9) < 0.01
+
+
+def test_reduce_listed_states(two_link, tmp_path, alone):
+    """Arrays and a file of the same states give the same model, in memory and in the folder."""
+    states = np.random.default_rng(2).uniform(-1, 1, (3, 300, 2))
+    profile = dict(zip(("q", "qd", "qdd"), states))
+    small = two_link.reduce(profile=profile, error=0.05, out=tmp_path / "small", figures=True)
+    assert small["profile"] == "listed" and small["samples"] == 300 and len(small["figures"]) == 1
+    stored = psdm.Model.load(two_link, tmp_path / "small" / "model.json")
+    assert stored.p == small.model.p == small.p
+    np.testing.assert_allclose(stored.inverse(*states), small.model.inverse(*states), rtol=1e-12, atol=1e-12)
+    path, names = tmp_path / "states.csv", [f"{name}{k}" for name in profile for k in (1, 2)]
+    np.savetxt(path, np.hstack(states), fmt="%.17g", delimiter=",", header=",".join(names), comments="")
+    again = two_link.reduce(profile=path, error=0.05)
+    assert all(again[key] == small[key] for key in ("p", "l", "error", "error_half", "error_999"))
+    np.testing.assert_array_equal(again.model.inverse(*states), small.model.inverse(*states))
+
+
+def test_reduce_stops(two_link):
+    """The best so far, or why there is none yet."""
+    with pytest.raises(psdm.PsdmError) as error:
+        psdm.Robot.shipped("kuka_kr6").reduce(samples=10**9, progress=lambda doing, share: False)
+    assert error.value.status == "PSDM_E_STOPPED"
+    began = time.monotonic()
+    small = two_link.reduce(samples=4 * 10**9, progress=lambda doing, share: time.monotonic() < began + 2)
+    assert not small.good and small.interrupted and small["interrupted"] and small.model.p == small.p
 
 
 def test_robot_with_options_goes_to_the_command(rng):
@@ -359,11 +398,7 @@ def test_progress(two_link):
     assert not motion.good and motion.interrupted and motion["stopped"] and motion.q.shape == (501, 2)
 
 
-def test_jobs_need_no_other_process(two_link, monkeypatch):
-    """Neither a child nor a file."""
-    monkeypatch.setenv("PSDM", "/nowhere/psdm")
-    monkeypatch.setattr(subprocess, "Popen", None)
-    monkeypatch.setenv("TMPDIR", "/nowhere")
+def test_jobs_need_no_other_process(two_link, alone):
     assert two_link.simulate(0.1, log=True).log["tau"].shape == (11, 2)
     with pytest.raises(psdm.PsdmError, match="contrl.*did you mean 'control'") as error:
         two_link.simulate(1, contrl="pd")
@@ -371,7 +406,23 @@ def test_jobs_need_no_other_process(two_link, monkeypatch):
     with pytest.raises(psdm.PsdmError, match="^levels needs for friction$") as error:
         two_link.excite(levels=3)
     assert error.value.status == "PSDM_E_SETTING"
+
+
+def test_facts(two_link, alone):
+    """What the other commands answer."""
+    assert two_link.facts("inspect", at=[0.1, 0.2])["n"] == 2
+    assert two_link.facts("params", symbolic=True)["l"] == 6
+    derived, still = two_link.facts("derive"), two_link.facts("derive", gravity=[0, 0, 0])
+    assert derived.good and derived["p"] == two_link.derive().p > still["p"] == psdm.Robot.load(psdm.shipped_robots()["two_link"], gravity=[0, 0, 0]).derive().p
+    whole = two_link.analyze(points=2000)
+    assert whole.good and not whole.interrupted and whole["bounds"]["mass"]["found"] <= whole["bounds"]["mass"]["bound"]
+    with pytest.raises(psdm.PsdmError, match="^analyze has no setting 'poins'; did you mean 'points'") as error:
+        two_link.analyze(poins=3)
     assert error.value.status == "PSDM_E_SETTING"
+    with pytest.raises(psdm.PsdmError, match="unknown job 'analyse'"):
+        two_link.facts("analyse")
+    stopped = psdm.Robot.shipped("kuka_kr6").analyze(points=10**9, progress=lambda doing, share: False)
+    assert stopped.interrupted and not stopped.good and "these bounds hold" in stopped.words
 
 
 def test_plan_and_payload_stay_in_the_process(two_link, carried, monkeypatch):
@@ -412,53 +463,112 @@ except KeyboardInterrupt:
     assert interrupted(program, (tmp_path / "ready").exists) == ["interrupted"]
 
 
-def test_interrupt_comes_once(tmp_path):
-    """The second would end the command at once."""
-    command = tmp_path / "psdm"
-    command.write_text("""#!/bin/sh
-n=0 i=0 more=10
-trap 'n=$((n + 1))' INT
-touch "$0.ready"
-while [ $i -lt 600 ] && [ $more -gt 0 ]; do
-  sleep 0.1
-  i=$((i + 1))
-  [ $n -eq 0 ] || more=$((more - 1))
-done
-echo "{\\"interrupts\\": $n}"
-exit 130
-""")
-    command.chmod(0o755)
-    program = """
-found = psdm.Robot.shipped("two_link").facts("derive")
-print(found.interrupts, found.good, found.interrupted)
+def test_linearize(two_link, alone):
+    """Points from arrays: the matrices of state_space."""
+    t, (q, qd, qdd) = np.arange(5) / 10, np.random.default_rng(3).uniform(-1, 1, (3, 5, 2))
+    found = two_link.facts("linearize", at={"t": t, "q": q, "qd": qd, "qdd": qdd}, lqr=True)
+    assert found.good and [point["t"] for point in found["points"]] == t.tolist()
+    for k, point in enumerate(found["points"]):
+        system = two_link.state_space(q[k], qd[k], qdd[k])
+        np.testing.assert_array_equal(point["A"], system.A)
+        np.testing.assert_array_equal(point["B"], system.B)
+        assert point["lqr"]["outcome"] == "ok"
+    lost = two_link.facts("linearize", at={"tau": [[500.0, 0.0]]}, equilibrium=True)
+    assert not lost.good and "no q was found that these torques hold" in lost.words
+    with pytest.raises(psdm.PsdmError, match="column 'q2' is missing") as error:
+        two_link.facts("linearize", at={"q1": [0.1]})
+    assert error.value.status == "PSDM_E_PARSE"
+
+
+def test_system_calls(tmp_path):
+    """All of it, looked at by strace: no child but the plotter, nothing written but what is asked for."""
+    if not shutil.which("strace") or subprocess.run(["strace", "-o", tmp_path / "trial", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("strace is missing, or may not trace here")
+    program = f"""
+import psdm
+robot = psdm.Robot.shipped("two_link")
+run = robot.simulate(1, control="computed-torque", reference="fourier", log=True, log_rate=100, no_code=True)
+results = [robot.facts("inspect"), robot.facts("derive"), robot.facts("params"), robot.analyze(points=1000), robot.reduce(samples=1000), run]
+results += [robot.excite("gravity", seconds=20), robot.facts("linearize", at={{"q": [[0.1, 0.2]]}})]
+assert psdm.Robot.from_tables([[0.5, 0, 0, 0]]).to_yaml()
+psdm.report(results, "page.html", gnuplot="true")
 """
-    assert interrupted(program, (tmp_path / "psdm.ready").exists, PSDM=str(command)) == ["1", "False", "True"]
+    calls = tmp_path / "calls"
+    subprocess.run(["strace", "-f", "-e", "trace=execve,open,openat,creat,mkdir,mkdirat,memfd_create", "-o", calls, sys.executable, "-W", "ignore", "-B", "-c", program], check=True,
+                   cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    lines = [line for line in calls.read_text().splitlines() if "ENOENT" not in line]
+    started = [line.split('"')[1].rsplit("/", 1)[-1] for line in lines if " execve(" in line]
+    assert set(started[1:]) == {"true"}, started
+    written = [line.split('"')[1] for line in lines if any(mark in line for mark in ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TMPFILE", " creat(", " mkdir"))]
+    assert {path.split(".part-")[0] for path in written if path not in ("/dev/null", "/dev/tty")} == {"page.html"}, written
 
 
-def test_interrupt_without_an_answer(two_link, monkeypatch, tmp_path):
-    command = tmp_path / "psdm"
-    command.write_text("#!/bin/sh\nexec sleep 60\n")
-    command.chmod(0o755)
-    monkeypatch.setenv("PSDM", str(command))
+def test_interrupt_without_an_answer():
+    """Ctrl-C before there is anything."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            two_link.facts("derive")
+            psdm.Robot.shipped("kuka_lbr7").reduce(samples=10**9)
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)
 
 
-def test_report(two_link, run, tmp_path):
-    if "report" not in _commands():
-        pytest.skip("this build of the command has no report")
+def test_report(two_link, run, tmp_path, tool):
+    """The page is that of the command for the same results as files."""
     found = two_link.calibrate(run.log, holdout=0.3, plain_friction=True, estimator="wls")
-    page = psdm.report([two_link.facts("derive"), run, found], tmp_path / "report.html")
+    results = [two_link.facts("derive"), two_link.facts("inspect"), run, found]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # plots are missing where gnuplot is
+        page = psdm.report(results, tmp_path / "report.html", title="Two links")
+    assert page == str(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    assert page.endswith("report.html") and text.lstrip().lower().startswith("<!doctype html") and "two_link" in text
+    assert text.lstrip().lower().startswith("<!doctype html") and "two_link" in text
+    files = []
+    for k, result in enumerate(results):
+        stem = tmp_path / f"{k + 1}-{result['command']}"
+        result.to_json(f"{stem}.json")
+        files.append(f"{stem}.json")
+        if result.rows:
+            names = [name if values.ndim == 1 else f"{name}{axis + 1}" for name, values in result.rows.items() for axis in range(values[0].size)]
+            table = np.hstack([values.reshape(len(values), -1) for values in result.rows.values()])
+            np.savetxt(f"{stem}.csv", table, fmt="%.17g", delimiter=",", header=",".join(names), comments="")
+            files.append(f"{stem}.csv")
+    subprocess.run([tool, "report", *files, "--out", tmp_path / "files.html", "--title", "Two links"], capture_output=True, check=False)
+    assert (tmp_path / "files.html").read_bytes() == (tmp_path / "report.html").read_bytes()
 
 
-def _commands() -> str:
-    return subprocess.run([psdm.executable(), "--help"], capture_output=True, text=True, check=False).stdout
+def test_report_of_files(two_link, tmp_path, alone):
+    """A robot's file, and what the page lacks."""
+    path, page = tmp_path / "robot.yaml", tmp_path / "page.html"
+    path.write_text(two_link.to_yaml())
+    with pytest.warns(UserWarning, match="'/nowhere/gnuplot' cannot be run"):
+        psdm.report(path, page, gnuplot="/nowhere/gnuplot")
+    assert "Base parameters" in page.read_text() or "base parameters" in page.read_text()
+    with pytest.raises(psdm.PsdmError, match="none.json") as error:
+        psdm.report(tmp_path / "none.json", page)
+    assert error.value.status == "PSDM_E_IO"
+    with pytest.raises(psdm.PsdmError, match="would overwrite") as error:
+        psdm.report([path, two_link.facts("derive")], path)
+    assert error.value.status == "PSDM_E_IO"
+    with pytest.raises(psdm.PsdmError, match="not a result") as error:
+        psdm.report(psdm.Result(two_link, {"n": 2}), page)
+    assert error.value.status == "PSDM_E_PARSE"
+
+
+def test_report_stops(two_link, tmp_path):
+    """While it is drawn: the page has the plots until then."""
+    said: list[str] = []
+
+    def stop(doing: str, share: float | None) -> bool:
+        said.append(doing)
+        return False
+
+    sleepy = tmp_path / "gnuplot"
+    sleepy.write_text("#!/bin/sh\nsleep 5\n")
+    sleepy.chmod(0o755)
+    with pytest.warns(UserWarning, match="missing"):
+        psdm.report(two_link.facts("derive"), tmp_path / "page.html", gnuplot=sleepy, progress=stop)
+    assert said == ["drawing plots"] and (tmp_path / "page.html").exists()

@@ -41,9 +41,11 @@ typedef struct psdmp_job_kind {
   X(derive)                \
   X(excite)                \
   X(inspect)               \
+  X(linearize)             \
   X(params)                \
   X(payload)               \
   X(plan)                  \
+  X(reduce)                \
   X(simulate)
 #define PSDMP_JOB_DECLARE(name) extern const psdmp_job_kind psdmp_job_##name##_kind;
 PSDMP_JOB_KINDS(PSDMP_JOB_DECLARE)
@@ -144,7 +146,10 @@ void psdmp_job_unsigned(const psdm_job *job, const char *path, const psdm_parame
 enum { LIMIT_LOWER, LIMIT_UPPER, LIMIT_VELOCITY, LIMIT_ACCELERATION, LIMIT_EFFORT, LIMITS };
 double psdmp_job_limit(const psdm_joint *joint, int which); /* of the robot file: LIMIT_... */
 
-bool psdmp_job_is_file(const char *path); /* not standard input or output, a pipe, or nothing */
+bool psdmp_job_is_file(const char *path);        /* not standard input or output, a pipe, or nothing */
+long long psdmp_job_file_size(const char *path); /* bytes; 0: no file */
+/* a note where rows ("points") are to be typed at a terminal; other: what reads a file ("\1at FILE.csv") */
+void psdmp_job_typed(const psdm_job *job, const char *path, const char *rows, const char *other);
 const psdm_joint *psdmp_job_joint(const psdm_robot *robot, int q); /* of q1 ... qn, q from 0 */
 bool psdmp_job_helps(const psdm_job *job); /* this is a rank that helps another, which has the answer */
 
@@ -159,6 +164,10 @@ psdm_status psdmp_job_find_link(const psdm_job *job, const char *setting, const 
                                 int *joint);
 /* an error where a link is fixed to the base */
 psdm_status psdmp_job_must_move(const psdm_job *job, const char *setting, const psdm_robot *robot, int joint);
+
+/* an error that names the joints without inertia, where the robot has no accelerations; a warning where its mass matrix
+ * is nearly singular */
+psdm_status psdmp_job_regular(const psdm_job *job, const psdm_robot *robot);
 
 /* warns of a large condition number, and names axes that are nearly, but not quite, parallel or perpendicular to the
  * one before */

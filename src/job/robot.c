@@ -58,6 +58,18 @@ psdm_status psdmp_job_must_move(const psdm_job *job, const char *setting, const 
                          psdmp_job_safe(job, psdm_robot_link_name(robot, joint)));
 }
 
+/* ---- accelerations ---- */
+
+psdm_status psdmp_job_regular(const psdm_job *job, const psdm_robot *robot) {
+  psdm_error error;
+  double condition;
+  if (psdm_mass_condition(robot, NULL, &condition, &error)) return psdmp_job_fail(job, &error);
+  if (condition > 1e12)
+    psdmp_job_warn(job, "the mass matrix is nearly singular (condition %.1e): accelerations have few correct digits",
+                   condition);
+  return PSDM_OK;
+}
+
 /* ---- axes ---- */
 
 /* how far the axis of a moving link is from parallel or perpendicular to the one before, whichever is nearer; 0

@@ -1,8 +1,9 @@
 /* robot_io.c: the robot of a job, and the tables that jobs read. */
-#define _POSIX_C_SOURCE 200809L /* stat */
+#define _POSIX_C_SOURCE 200809L /* stat, isatty */
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "job/state_priv.h"
 #include "psdm/text.h"
@@ -194,9 +195,23 @@ psdm_status psdmp_job_robot(const psdm_job *job, const psdm_robot_settings *set,
   return status;
 }
 
+static bool file_at(const char *path, struct stat *info) {
+  return strcmp(path, "-") != 0 && stat(path, info) == 0 && S_ISREG(info->st_mode);
+}
+
 bool psdmp_job_is_file(const char *path) {
   struct stat info;
-  return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+  return file_at(path, &info);
+}
+
+long long psdmp_job_file_size(const char *path) {
+  struct stat info;
+  return file_at(path, &info) ? (long long)info.st_size : 0;
+}
+
+void psdmp_job_typed(const psdm_job *job, const char *path, const char *rows, const char *other) {
+  if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+    psdmp_job_note(job, "reading %s from the terminal until Ctrl-D; %s reads a file", rows, other);
 }
 
 psdm_status psdmp_job_table_fits(const psdm_job *job, const psdm_robot *robot, const char *path, int columns) {

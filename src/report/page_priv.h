@@ -109,6 +109,8 @@ psdm_status psdmp_report_result_read(psdmp_base_arena *arena, const char *path, 
                                      psdm_error *error);
 psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path, char *text, size_t length,
                                       psdmp_report_result **result, psdm_error *error);
+psdm_status psdmp_report_result_rows(psdmp_base_arena *arena, const psdm_log_table *table, psdmp_report_result **made,
+                                     psdm_error *error);
 
 /* ---- files made by CMake from report.css and report.js ---- */
 

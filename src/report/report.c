@@ -66,37 +66,53 @@ void psdm_report_free(psdm_report *report) {
   psdmp_base_free(report->allocator, report);
 }
 
-static psdm_status add(psdm_report *report, const char *path, const psdm_result *from, psdm_error *error) {
-  psdmp_base_arena arena = {.allocator = report->allocator};
-  psdm_output *out = NULL;
-  if (report->count == MOST_RESULTS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "too many results: a page holds at most %d", MOST_RESULTS);
-  psdmp_report_result **to = &report->item[report->count];
-  psdm_status status =
-      from ? psdm_output_memory(report->allocator, &out) : psdmp_report_result_read(&arena, path, to, error);
-  if (out) {
-    psdm_result_write_json(from, out);
-    const char *kept = psdm_output_kept(out);
-    size_t length = kept ? strlen(kept) : 0;
-    char *text = kept ? psdmp_base_arena_text(&arena, kept, length) : NULL;
-    status = text ? psdmp_report_result_parse(&arena, path, text, length, to, error)
-                  : psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
-    psdm_output_abort(&out);
-  } else if (from) {
-    psdmp_base_fail_status(error, status);
-  }
-  if (status) psdmp_base_arena_free(&arena);
-  else report->memory[report->count++] = arena;
+static psdm_status no_room(const psdm_report *report, const char *name, psdm_error *error) {
+  return report->count < MOST_RESULTS ? PSDM_OK
+                                      : psdmp_base_fail(error, PSDM_E_LIMIT, name, 0, 0,
+                                                        "too many results: a page holds at most %d", MOST_RESULTS);
+}
+
+/* a result that was made in this memory, unless making it failed */
+static psdm_status take(psdm_report *report, psdmp_base_arena *arena, psdm_status status) {
+  if (status) psdmp_base_arena_free(arena);
+  else report->memory[report->count++] = *arena;
   return status;
 }
 
 psdm_status psdm_report_add(psdm_report *report, const char *path, psdm_error *error) {
-  return add(report, path, NULL, error);
+  psdmp_base_arena arena = {.allocator = report->allocator};
+  psdm_status status = no_room(report, path, error);
+  if (!status) status = psdmp_report_result_read(&arena, path, &report->item[report->count], error);
+  return take(report, &arena, status);
+}
+
+psdm_status psdm_report_add_text(psdm_report *report, const char *text, size_t length, const char *name,
+                                 psdm_error *error) {
+  psdmp_base_arena arena = {.allocator = report->allocator};
+  psdm_status status = no_room(report, name, error);
+  char *copy = status ? NULL : psdmp_base_arena_text(&arena, text, length);
+  if (copy) status = psdmp_report_result_parse(&arena, name, copy, length, &report->item[report->count], error);
+  else if (!status) status = psdmp_base_no_memory(name, error);
+  return take(report, &arena, status);
+}
+
+psdm_status psdm_report_add_rows(psdm_report *report, const psdm_log_table *rows, psdm_error *error) {
+  psdmp_base_arena arena = {.allocator = report->allocator};
+  psdm_status status = no_room(report, rows->name, error);
+  if (!status) status = psdmp_report_result_rows(&arena, rows, &report->item[report->count], error);
+  return take(report, &arena, status);
 }
 
 psdm_status psdm_report_add_result(psdm_report *report, const psdm_result *result, const char *name,
                                    psdm_error *error) {
-  return add(report, name, result, error);
+  psdm_output *out;
+  if (psdm_output_memory(report->allocator, &out)) return psdmp_base_no_memory(name, error);
+  psdm_result_write_json(result, out);
+  const char *text = psdm_output_kept(out);
+  psdm_status status =
+      text ? psdm_report_add_text(report, text, strlen(text), name, error) : psdmp_base_no_memory(name, error);
+  psdm_output_abort(&out);
+  return status;
 }
 
 /* ---- the page ---- */

@@ -197,13 +197,15 @@ static bool read_word(void *user, int column, const char *text, size_t length, d
   return !isnan(*value) || !length || (length == 3 && (!memcmp(text, "nan", 3) || !memcmp(text, "NaN", 3)));
 }
 
+/* the columns' names: of csv, or of a table in memory */
 static psdm_status take_header(psdmp_base_arena *arena, psdmp_report_result *result, const psdm_csv *csv,
-                               psdm_error *error) {
-  result->columns = psdm_csv_columns(csv);
+                               const psdm_log_table *table, psdm_error *error) {
+  result->kind = PSDMP_REPORT_RESULT_CSV;
+  result->columns = csv ? psdm_csv_columns(csv) : table->columns;
   const char **name = PSDMP_BASE_NEW(arena, result->columns, const char *);
   result->column = name;
   for (int i = 0; name && i < result->columns; i++) {
-    const char *own = psdm_csv_name(csv, i);
+    const char *own = csv ? psdm_csv_name(csv, i) : table->names[i];
     name[i] = psdmp_base_arena_text(arena, own, strlen(own));
   }
   return arena->failed ? psdmp_base_no_memory(result->path, error) : PSDM_OK;
@@ -229,15 +231,22 @@ static psdm_status name_rows(psdmp_report_result *result, int line, psdm_error *
   return PSDM_OK;
 }
 
+/* room for most rows; NULL without memory */
+static double **new_columns(psdmp_base_arena *arena, psdmp_report_result *result, size_t most) {
+  size_t columns = (size_t)result->columns;
+  double **value = PSDMP_BASE_NEW(arena, columns, double *),
+         *all = most < SIZE_MAX / 8 / columns ? PSDMP_BASE_NEW_RAW(arena, most * columns, double) : NULL;
+  for (size_t i = 0; value && all && i < columns; i++) value[i] = all + i * most;
+  result->value = value;
+  return all ? value : NULL;
+}
+
 static psdm_status read_rows(psdmp_base_arena *arena, psdmp_report_result *result, psdm_csv *csv, size_t most,
                              psdm_error *error) {
   size_t columns = (size_t)result->columns;
-  double **value = PSDMP_BASE_NEW(arena, columns, double *), *row = PSDMP_BASE_NEW(arena, columns, double),
-         *all = most < SIZE_MAX / 8 / columns ? PSDMP_BASE_NEW_RAW(arena, most * columns, double) : NULL;
+  double **value = new_columns(arena, result, most), *row = PSDMP_BASE_NEW(arena, columns, double);
   bool more = true;
-  if (!value || !row || !all) return psdmp_base_no_memory(result->path, error);
-  for (size_t i = 0; i < columns; i++) value[i] = all + i * most;
-  result->value = value;
+  if (!value || !row) return psdmp_base_no_memory(result->path, error);
   for (;;) {
     psdm_status status = psdmp_table_csv_row(csv, read_word, result, row, &more, error);
     if (status || !more) return status;
@@ -256,6 +265,14 @@ static bool any_number(const psdmp_report_result *result) {
   return false;
 }
 
+static psdm_status refuse_empty(const psdmp_report_result *result, int line, psdm_error *error) {
+  if (any_number(result)) return PSDM_OK;
+  return psdmp_base_fail(error, PSDM_E_PARSE, result->path, line, 0,
+                         result->rows ? "rows without content: none has a time and a number that can be drawn; "
+                                        "finite numbers below 1e100 were expected"
+                                      : "a header without rows: rows of numbers were expected below it");
+}
+
 static psdm_status take_rows(psdmp_base_arena *arena, psdmp_report_result *result, const char *text, size_t length,
                              psdm_error *error) {
   source from = {text, length};
@@ -264,17 +281,26 @@ static psdm_status take_rows(psdmp_base_arena *arena, psdmp_report_result *resul
   psdm_csv *csv;
   psdm_status status = psdm_csv_open_source(read_text, &from, result->path, arena->allocator, &csv, error);
   if (status) return status;
-  result->kind = PSDMP_REPORT_RESULT_CSV;
-  status = take_header(arena, result, csv, error);
+  status = take_header(arena, result, csv, NULL, error);
   if (!status) status = name_rows(result, psdm_csv_header_line(csv), error);
   if (!status) status = read_rows(arena, result, csv, most, error);
-  if (!status && !any_number(result))
-    status = psdmp_base_fail(error, PSDM_E_PARSE, result->path, psdm_csv_header_line(csv), 0,
-                             result->rows ? "rows without content: none has a time and a number that can be drawn; "
-                                            "finite numbers below 1e100 were expected"
-                                          : "a header without rows: rows of numbers were expected below it");
+  if (!status) status = refuse_empty(result, psdm_csv_header_line(csv), error);
   psdm_csv_close(csv);
   return status;
+}
+
+/* what is not finite is an empty cell, as a file has it */
+static psdm_status copy_rows(psdmp_base_arena *arena, psdmp_report_result *result, const psdm_log_table *table,
+                             psdm_error *error) {
+  double **value = new_columns(arena, result, (size_t)table->rows + 1);
+  if (!value) return psdmp_base_no_memory(result->path, error);
+  for (int c = 0; c < table->columns; c++)
+    for (long i = 0; i < table->rows; i++) {
+      double x = table->column[c][i * table->stride[c]];
+      value[c][i] = isfinite(x) ? x : NAN;
+    }
+  result->rows = (size_t)table->rows;
+  return PSDM_OK;
 }
 
 /* ---- files ---- */
@@ -293,14 +319,20 @@ static bool looks_like_rows(const char *text, size_t length) {
   return memchr(text, ',', line) && !memchr(text, ':', line) && !memchr(text, '{', line) && !memchr(text, '[', line);
 }
 
-psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path, char *text, size_t length,
-                                      psdmp_report_result **made, psdm_error *error) {
+static psdmp_report_result *new_result(psdmp_base_arena *arena, const char *path) {
   psdmp_report_result *result = psdmp_base_arena_alloc(arena, sizeof *result);
   char *name = psdmp_base_arena_text(arena, path, strlen(path));
-  *made = NULL;
-  if (!result || !name) return psdmp_base_no_memory(path, error);
+  if (!result || !name) return NULL;
   result->path = name;
   result->robot = result->fingerprint = result->command = "";
+  return result;
+}
+
+psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path, char *text, size_t length,
+                                      psdmp_report_result **made, psdm_error *error) {
+  psdmp_report_result *result = new_result(arena, path);
+  *made = NULL;
+  if (!result) return psdmp_base_no_memory(path, error);
   if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3, length -= 3;
   size_t blank = strspn(text, " \t\r\n");
   psdm_status status = PSDM_OK;
@@ -318,6 +350,19 @@ psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path,
     if (status == PSDM_E_PARSE) status = no_result(error);
     if (!status) status = take_tree(result, text[blank] == '{', error);
   }
+  if (!status) *made = result;
+  return status;
+}
+
+psdm_status psdmp_report_result_rows(psdmp_base_arena *arena, const psdm_log_table *table, psdmp_report_result **made,
+                                     psdm_error *error) {
+  psdmp_report_result *result = new_result(arena, table->name);
+  *made = NULL;
+  if (!result) return psdmp_base_no_memory(table->name, error);
+  psdm_status status = take_header(arena, result, NULL, table, error);
+  if (!status) status = name_rows(result, 0, error);
+  if (!status) status = copy_rows(arena, result, table, error);
+  if (!status) status = refuse_empty(result, 0, error);
   if (!status) *made = result;
   return status;
 }

@@ -62,10 +62,11 @@ static psdm_robot *new_robot(const psdm_allocator *allocator) {
   return robot;
 }
 
-/* a robot from text, or from tables if text is NULL */
+/* a robot from text, from tables in memory, or, if neither is there, from tables in files */
 typedef struct source {
   const char *text, *name, *x_path;
   size_t length;
+  const psdm_matrix *dh, *x;
 } source;
 
 static psdm_status make(const source *from, const psdm_robot_options *options, const psdm_allocator *allocator,
@@ -76,6 +77,7 @@ static psdm_status make(const source *from, const psdm_robot_options *options, c
   psdm_status status;
   if (!spec) status = psdmp_base_no_memory(from->name, error);
   else if (from->text) status = read_text(from->text, from->length, from->name, options, &robot->arena, spec, error);
+  else if (from->dh) status = psdmp_robot_spec_from_matrices(from->dh, from->x, options, &robot->arena, spec, error);
   else status = psdmp_robot_spec_from_tables(from->name, from->x_path, options, &robot->arena, spec, error);
   if (!status) status = finish(spec, options, robot, error);
   if (status) {
@@ -100,6 +102,11 @@ psdm_status psdm_robot_parse(const char *text, size_t length, const char *name, 
 psdm_status psdm_robot_load_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
                                    const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
   return make(&(source){.name = dh_path, .x_path = x_path}, options, allocator, out, error);
+}
+
+psdm_status psdm_robot_parse_tables(const psdm_matrix *dh, const psdm_matrix *x, const psdm_robot_options *options,
+                                    const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
+  return make(&(source){.name = dh->name, .dh = dh, .x = x}, options, allocator, out, error);
 }
 
 psdm_status psdm_robot_load(const char *path, const psdm_robot_options *options, const psdm_allocator *allocator,

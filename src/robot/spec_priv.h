@@ -94,6 +94,9 @@ psdm_status psdmp_robot_spec_from_urdf(const char *text, size_t length, const ch
 /* Fills a spec from the PSDM toolbox's tables; x_path may be NULL. */
 psdm_status psdmp_robot_spec_from_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
                                          psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error);
+psdm_status psdmp_robot_spec_from_matrices(const psdm_matrix *dh, const psdm_matrix *x,
+                                           const psdm_robot_options *options, psdmp_base_arena *arena,
+                                           psdmp_robot_spec *spec, psdm_error *error);
 
 /* Locks joints, changes the root, keeps only the chain to a tip, as the options say. */
 psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_options *options,

@@ -1,5 +1,6 @@
 /* tables.c: the tables of the PSDM MATLAB toolbox (Lloyd, Irani, Ahmadi 2021): DH rows [a alpha d theta (type)
  * (sign)] and X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)]. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,26 +67,60 @@ static psdm_status fill_link(psdmp_robot_spec *spec, psdmp_base_arena *arena, co
   return psdmp_robot_spec_check_link(spec, arena, joint->link_name, joint->pi);
 }
 
-psdm_status psdmp_robot_spec_from_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
-                                         psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error) {
-  static const char *const dh_names[] = {"DH", "DH_ext", NULL}, *const x_names[] = {"X", NULL};
-  psdmp_table_matrix dh, x = {0};
-  spec->file = psdmp_base_arena_text(arena, dh_path, strlen(dh_path));
+/* DH and X (NULL: inertias are unknown) under the names of their files */
+static psdm_status fill(const psdmp_table_matrix *dh, const char *dh_name, const psdmp_table_matrix *x,
+                        const char *x_name, bool snap, psdmp_base_arena *arena, psdmp_robot_spec *spec,
+                        psdm_error *error) {
+  spec->file = psdmp_base_arena_text(arena, dh_name, strlen(dh_name));
   spec->base = psdmp_robot_pose_identity();
   spec->base_name = "base";
   memcpy(spec->gravity, (const double[3]){0, 0, -9.81}, sizeof spec->gravity);
-  if (!spec->file) return psdmp_base_no_memory(spec->file, error);
-  psdm_status status = psdmp_table_matrix_read(dh_path, dh_names, arena, &dh, error);
-  if (!status) status = check_shape(&dh, dh_path, 0, 4, 6, error);
-  if (!status && x_path) status = psdmp_table_matrix_read(x_path, x_names, arena, &x, error);
-  if (!status && x_path) status = check_shape(&x, x_path, dh.rows, 10, 11, error);
+  if (!spec->file) return psdmp_base_no_memory(dh_name, error);
+  psdm_status status = check_shape(dh, dh_name, 0, 4, 6, error);
+  if (!status && x) status = check_shape(x, x_name, dh->rows, 10, 11, error);
   if (status) return status;
-  spec->joint = psdmp_base_arena_alloc(arena, (size_t)dh.rows * sizeof *spec->joint);
+  spec->joint = psdmp_base_arena_alloc(arena, (size_t)dh->rows * sizeof *spec->joint);
   if (!spec->joint) return psdmp_base_no_memory(spec->file, error);
-  spec->joints = dh.rows;
-  for (int j = 0; j < dh.rows && !status; j++) {
-    status = fill_row(spec, arena, &dh, j, !(options && options->no_snap), error);
-    if (!status && x_path && fill_link(spec, arena, &x, j)) status = psdmp_base_no_memory(spec->file, error);
+  spec->joints = dh->rows;
+  for (int j = 0; j < dh->rows && !status; j++) {
+    status = fill_row(spec, arena, dh, j, snap, error);
+    if (!status && x && fill_link(spec, arena, x, j)) status = psdmp_base_no_memory(spec->file, error);
   }
   return status;
+}
+
+static bool snaps(const psdm_robot_options *options) { return !(options && options->no_snap); }
+
+psdm_status psdmp_robot_spec_from_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
+                                         psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error) {
+  static const char *const dh_names[] = {"DH", "DH_ext", NULL}, *const x_names[] = {"X", NULL};
+  psdmp_table_matrix dh, x;
+  psdm_status status = psdmp_table_matrix_read(dh_path, dh_names, arena, &dh, error);
+  if (!status && x_path) status = psdmp_table_matrix_read(x_path, x_names, arena, &x, error);
+  return status ? status : fill(&dh, dh_path, x_path ? &x : NULL, x_path, snaps(options), arena, spec, error);
+}
+
+/* a table of the caller's, copied */
+static psdm_status take(const psdm_matrix *from, psdmp_base_arena *arena, psdmp_table_matrix *to, psdm_error *error) {
+  size_t count = from->rows > 0 && from->columns > 0 ? (size_t)from->rows * (size_t)from->columns : 0;
+  *to =
+      (psdmp_table_matrix){from->rows, from->columns, psdmp_base_arena_array(arena, (ptrdiff_t)count, sizeof(double))};
+  if (!count) return psdmp_base_fail(error, PSDM_E_PARSE, from->name, 0, 0, "a table without numbers");
+  if (!to->value) return psdmp_base_no_memory(from->name, error);
+  memcpy(to->value, from->value, count * sizeof *to->value);
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(to->value[i]))
+      return psdmp_base_fail(error, PSDM_E_PARSE, from->name, (int)(i / (size_t)from->columns) + 1, 0,
+                             "a number is not finite");
+  return PSDM_OK;
+}
+
+psdm_status psdmp_robot_spec_from_matrices(const psdm_matrix *dh, const psdm_matrix *x,
+                                           const psdm_robot_options *options, psdmp_base_arena *arena,
+                                           psdmp_robot_spec *spec, psdm_error *error) {
+  psdmp_table_matrix own_dh, own_x;
+  psdm_status status = take(dh, arena, &own_dh, error);
+  if (!status && x) status = take(x, arena, &own_x, error);
+  return status ? status
+                : fill(&own_dh, dh->name, x ? &own_x : NULL, x ? x->name : NULL, snaps(options), arena, spec, error);
 }

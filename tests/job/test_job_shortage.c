@@ -1,6 +1,9 @@
 /* test_job_shortage.c: memory runs out wherever a job takes some: settings, the robot, tables, the run, rows and
  * documents that are kept. */
+#define _XOPEN_SOURCE 700 /* mkstemp */
 #include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "shortage.h"
 #include "jobs.h"
@@ -95,4 +98,32 @@ TEST(calibrate) {
   assert_true(shortage_everywhere("calibrate", try_job, &(errand){"calibrate", settings, kept, small_log("log")}) > 10);
 }
 
-TEST_MAIN_IN(load, unload, excite, simulate, inspect, derive, params, analyze, calibrate)
+/* a command whose setting names a file of these rows */
+static void with_rows(const char *command, const char *setting, const char *rows, const char *kept) {
+  char path[] = "/tmp/psdm_rows_XXXXXX";
+  int file = mkstemp(path);
+  assert_int_equal(write(file, rows, strlen(rows)), strlen(rows));
+  close(file);
+  const char *const settings[] = {setting, path, NULL}, *const kept_ones[] = {kept, NULL};
+  assert_true(shortage_everywhere(command, try_job, &(errand){command, settings, kept_ones, NULL}) > 10);
+  unlink(path);
+}
+
+TEST(linearize) { with_rows("linearize", "at", "q1,q2\n0.1,0.2\n0.3,0.4\n", "out"); }
+
+/* a pendulum: code of a larger robot takes too long to be written for each allocation */
+TEST(reduce) {
+  static const char pendulum[] = "name: pendulum\nconvention: dh\njoints:\n  - {a: 1}\nlinks:\n"
+                                 "  - {mass: 1, com: [-0.5, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n";
+  char rows[1000] = "q1,qd1,qdd1\n";
+  psdm_robot *other = robot;
+  psdm_error error;
+  for (int k = 0; k < 10; k++)
+    snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "0.%d,-0.%d,%d\n", k, k, k - 5);
+  if (psdm_robot_parse(pendulum, strlen(pendulum), "pendulum", NULL, NULL, &robot, &error)) fail_msg("%s", error.text);
+  with_rows("reduce", "profile", rows, NULL);
+  psdm_robot_free(robot);
+  robot = other;
+}
+
+TEST_MAIN_IN(load, unload, excite, simulate, inspect, derive, params, analyze, calibrate, linearize, reduce)

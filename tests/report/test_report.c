@@ -441,6 +441,83 @@ static int remove_files(void **state) {
   return rmdir(folder);
 }
 
+/* ---- results in memory ---- */
+
+static const char motion_text[] = "{\"command\": \"simulate\", \"robot\": \"arm\", \"n\": 1, \"rows\": 4}";
+static const char motion_rows[] = "t,q1,T,U\n0,0.1,1,2\n0.5,0.30000000000000004,1.5,1.5\n1,-0.2,2,1\n1.5,,2,1\n";
+
+static psdm_status add_motion(psdm_report *report, bool files, psdm_error *error) {
+  static const double values[4][4] = {
+      {0, 0.1, 1, 2}, {0.5, 0.30000000000000004, 1.5, 1.5}, {1, -0.2, 2, 1}, {1.5, INFINITY, 2, 1}};
+  static const char *const names[] = {"t", "q1", "T", "U"};
+  static const double *const column[] = {&values[0][0], &values[0][1], &values[0][2], &values[0][3]};
+  static const long stride[] = {4, 4, 4, 4};
+  const psdm_log_table table = {"motion.csv", 4, 4, names, column, stride};
+  psdm_status status = files ? psdm_report_add(report, file_in_folder("motion.json"), error)
+                             : psdm_report_add_text(report, motion_text, strlen(motion_text), "motion.json", error);
+  if (status) return status;
+  return files ? psdm_report_add(report, file_in_folder("motion.csv"), error)
+               : psdm_report_add_rows(report, &table, error);
+}
+
+static psdm_status write_motion(const psdm_allocator *allocator, bool files, const char *name, psdm_error *error) {
+  psdm_report *report = NULL;
+  psdm_status status =
+      psdm_report_new(&(psdm_report_options){.gnuplot = "/nowhere/gnuplot"}, allocator, &report, error);
+  if (!status) status = add_motion(report, files, error);
+  if (!status) status = psdm_report_write(report, file_in_folder(name), error);
+  if (!status) assert_null(psdm_report_unused(report, 0));
+  psdm_report_free(report);
+  return status;
+}
+
+/* text and rows give the page of files with the same content; without memory they say so */
+TEST(test_memory_as_files) {
+  psdm_error error;
+  write_file("motion.json", motion_text);
+  write_file("motion.csv", motion_rows);
+  if (write_motion(NULL, true, "a.html", &error)) fail_msg("%s", error.text);
+  if (write_motion(NULL, false, "b.html", &error)) fail_msg("%s", error.text);
+  char *files = read_file("a.html"), *memory = read_file("b.html");
+  assert_non_null(strstr(files, "arm"));
+  assert_string_equal(files, memory);
+  free(files);
+  free(memory);
+  long calls = 1;
+  for (long at = 0; at <= calls; at++) {
+    counting c;
+    counting_init(&c, at);
+    assert_int_equal(write_motion(&c.allocator, false, "b.html", &error), at ? PSDM_E_MEMORY : PSDM_OK);
+    assert_int_equal(c.live, 0);
+    if (!at) calls = c.calls;
+  }
+  assert_true(calls > 5);
+  unlink(file_in_folder("motion.json"));
+  unlink(file_in_folder("motion.csv"));
+}
+
+/* what is no result is none in memory either, and the report stays as it was */
+TEST(test_memory_refused) {
+  static const char *const names[] = {"t", "x1"};
+  static const double values[] = {0, 1};
+  static const double *const column[] = {&values[0], &values[1]};
+  static const long stride[] = {1, 1};
+  psdm_report *report;
+  psdm_error error;
+  assert_int_equal(psdm_report_new(NULL, NULL, &report, &error), PSDM_OK);
+  assert_int_equal(psdm_report_add_text(report, "{\"n\": 1}", 8, "none.json", &error), PSDM_E_PARSE);
+  assert_string_equal(error.file, "none.json");
+  assert_int_equal(psdm_report_add_rows(report, &(psdm_log_table){"x.csv", 1, 2, names, column, stride}, &error),
+                   PSDM_E_PARSE);
+  assert_non_null(strstr(error.text, "the columns are of no known result"));
+  const char *const motion[] = {"t", "q1"};
+  assert_int_equal(psdm_report_add_rows(report, &(psdm_log_table){"x.csv", 0, 2, motion, column, stride}, &error),
+                   PSDM_E_PARSE);
+  assert_non_null(strstr(error.text, "a header without rows"));
+  assert_int_equal(psdm_report_write(report, file_in_folder("empty.html"), &error), PSDM_E_ARGUMENT);
+  psdm_report_free(report);
+}
+
 static psdm_status write_page(const psdm_allocator *allocator, const char *gnuplot, const char *name, int *sections,
                               char *missing, psdm_error *error) {
   psdm_report *report = NULL;
@@ -534,4 +611,4 @@ TEST(test_no_memory) {
 
 TEST_MAIN_IN(make_files, remove_files, test_escaping, test_numbers, test_numbers_read_back, test_results, test_refusals,
              test_result_values, test_thinning, test_ranges, test_quoting, test_distil, test_distil_anything, test_page,
-             test_odd_gnuplots, test_errors, test_no_memory)
+             test_odd_gnuplots, test_errors, test_memory_as_files, test_memory_refused, test_no_memory)

@@ -330,6 +330,34 @@ TEST(test_tables) {
   psdm_robot_free(shipped);
 }
 
+/* tables in memory are those of files with the same numbers */
+TEST(test_tables_in_memory) {
+  const double dh[2 * 4] = {1.2, 0, 0, 0, 1.1, 0, 0, 0},
+                      x[2 * 10] = {1, -1.3, 0, 0, 0, 0, 0.5, 0, 0, 0, 2, -1.2, 0, 0, 0, 0, 0.3, 0, 0, 0},
+                      wrong[8] = {NAN};
+  const psdm_matrix DH = {.name = "DH", .rows = 2, .columns = 4, .pages = 1, .value = dh},
+                    X = {.name = "X", .rows = 2, .columns = 10, .pages = 1, .value = x};
+  const double gravity[3] = {0, -9.81, 0};
+  const psdm_robot_options options = {.gravity = gravity};
+  psdm_robot *tables, *shipped = load_shipped("two_link");
+  psdm_error error;
+  if (psdm_robot_parse_tables(&DH, &X, &options, NULL, &tables, &error)) fail_msg("%s", error.text);
+  rng g = rng_start("memory");
+  compare(shipped, tables, &g, "two_link");
+  psdm_robot_free(tables);
+  assert_int_equal(psdm_robot_parse_tables(&DH, NULL, NULL, NULL, &tables, &error), PSDM_OK);
+  assert_int_equal(psdm_robot_ready(tables, NULL), PSDM_E_MISSING);
+  psdm_robot_free(tables);
+  assert_int_equal(psdm_robot_parse_tables(&X, NULL, NULL, NULL, &tables, &error), PSDM_E_PARSE);
+  assert_string_equal(error.text, "rows of 10 numbers; 4 to 6 were expected");
+  assert_string_equal(error.file, "X");
+  const psdm_matrix bad = {.name = "bad", .rows = 2, .columns = 4, .pages = 1, .value = wrong}, none = {.name = "none"};
+  assert_int_equal(psdm_robot_parse_tables(&bad, NULL, NULL, NULL, &tables, &error), PSDM_E_PARSE);
+  assert_true(strcmp(error.file, "bad") == 0 && error.line == 1);
+  assert_int_equal(psdm_robot_parse_tables(&none, NULL, NULL, NULL, &tables, &error), PSDM_E_PARSE);
+  psdm_robot_free(shipped);
+}
+
 static void add_variable(mat_t *file, const char *name, double *columns, size_t rows, size_t count) {
   size_t dims[2] = {rows, count};
   matvar_t *var = Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, dims, columns, 0);
@@ -364,4 +392,4 @@ TEST(test_mat_tables) {
 }
 
 TEST_MAIN(test_round_trips, test_small_tilts_are_kept, test_urdf_round_trips, test_shipped_robots,
-          test_losses_are_reported, test_loops, test_odd_names, test_tables, test_mat_tables)
+          test_losses_are_reported, test_loops, test_odd_names, test_tables_in_memory, test_tables, test_mat_tables)

@@ -94,6 +94,21 @@ static psdm_status try_tables(const psdm_allocator *allocator, const void *what,
   return status;
 }
 
+static psdm_status try_matrices(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  const psdm_matrix *table = what;
+  psdm_robot *robot = (psdm_robot *)&robot;
+  psdm_status status = psdm_robot_parse_tables(&table[0], &table[1], NULL, allocator, &robot, error);
+  if (status) assert_null(robot);
+  psdm_robot_free(robot);
+  return status;
+}
+
+TEST(tables_in_memory) {
+  const double dh[4] = {1.2, 0, 0, 0}, x[10] = {1, -1.3, 0, 0, 0, 0, 0.5};
+  const psdm_matrix table[2] = {{"DH", 1, 4, 1, dh, NULL}, {"X", 1, 10, 1, x, NULL}};
+  shortage_everywhere("tables in memory", try_matrices, table);
+}
+
 TEST(tables) {
   char dh[64], x[64];
   snprintf(dh, sizeof dh, "/tmp/psdm-shortage-%ld.csv", (long)getpid());
@@ -136,4 +151,4 @@ TEST(files_that_are_written) {
   }
 }
 
-TEST_MAIN(files_that_are_read, tables, files_that_are_written)
+TEST_MAIN(files_that_are_read, tables_in_memory, tables, files_that_are_written)

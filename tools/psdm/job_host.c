@@ -135,6 +135,11 @@ static psdm_status take_arguments(const command_line *line, const char *const *w
 }
 
 int tool_job_run(const command_line *line, int argc, char **argv, psdm_job **job) {
+  return tool_job_run_prepared(line, argc, argv, job, NULL, NULL);
+}
+
+int tool_job_run_prepared(const command_line *line, int argc, char **argv, psdm_job **job,
+                          void (*prepare)(psdm_job *job, void *user), void *user) {
   enum { MOST = 8 };
   const char *word[MOST];
   psdm_job_host own = host();
@@ -143,6 +148,7 @@ int tool_job_run(const command_line *line, int argc, char **argv, psdm_job **job
   if (psdm_job_new(line->command, &own, job, &error)) return tool_fail(&error);
   int code = settings_parse(line, argc, argv, psdm_job_values(*job), word);
   if (code >= 0) return code;
+  if (prepare) prepare(*job, user);
   psdm_status status = take_arguments(line, word, *job, &error);
   if (!status) status = psdm_job_run(*job, &error);
   return status ? fail(line->command, &error) : ranks_helper() ? EXIT_OK : -1;

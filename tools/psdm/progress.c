@@ -135,13 +135,6 @@ bool progress_show(progress *p, long long done, long long rows, const char *unit
 
 bool progress_words(void *p, const char *doing, double share) { return tell(p, doing, share); }
 
-bool tool_searching(void *user, const char *doing, double share) {
-  tool_search *search = user;
-  (void)doing;
-  if (share >= 0) search->share = share;
-  return progress_words(&search->bar, search->doing, search->share);
-}
-
 void progress_lacking(const char *words) {
   pthread_mutex_lock(&guard);
   snprintf(line.lacking, sizeof line.lacking, "%s", words ? words : "");

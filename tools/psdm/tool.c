@@ -8,14 +8,6 @@
 
 /* ---- numbers ---- */
 
-/* splitmix64 (Steele, Lea, Flood 2014) */
-double tool_random(unsigned long long *state) {
-  unsigned long long x = *state += 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
-}
-
 bool tool_parse_number(const char *text, double *value) { return psdm_parse_number(text, value); }
 
 int tool_assume(const char *command, const char *text, psdm_derive_options *options) {

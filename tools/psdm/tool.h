@@ -108,6 +108,9 @@ int tool_load(const char *command, const char *path, const psdm_robot_settings *
 /* Runs the job of a command with its command line; the job is to be freed in any case. Returns -1 to go on with its
  * answer, else an exit code. */
 int tool_job_run(const command_line *line, int argc, char **argv, psdm_job **job);
+/* the same, and before the run prepare gets the job */
+int tool_job_run_prepared(const command_line *line, int argc, char **argv, psdm_job **job,
+                          void (*prepare)(psdm_job *job, void *user), void *user);
 const char *tool_job_text(const psdm_job *job, const char *setting);
 bool tool_job_flag(const psdm_job *job, const char *setting);
 int tool_job_json(const psdm_job *job); /* where --json asks for it; exit code */
@@ -194,18 +197,6 @@ int tool_answer(psdm_result *answer);
 /* {"command": NAME, "psdm": VERSION: the beginning of every JSON result, by which psdm report recognizes it. */
 void tool_json_begin(psdm_output *out, const char *command);
 
-/* Of a robot's kinematics, as sixteen hexadecimal digits. Returns text. */
-enum { TOOL_FINGERPRINT = 17 };
-const char *tool_fingerprint(const psdm_robot *robot, char text[TOOL_FINGERPRINT]);
-
-/* KEY: its name, "fingerprint": that of its kinematics, as in parameter files and models. */
-void tool_json_robot(psdm_output *out, const char *key, const psdm_robot *robot);
-
-/* "joints": [{name, type, limits{lower, upper, velocity, acceleration, effort}}] of q1 ... qn. limit: (5) of (n) in
- * that order, NULL: the robot file's. */
-enum { TOOL_LIMITS = 5 };
-void tool_json_joints(psdm_output *out, const psdm_robot *robot, double *const *limit);
-const char *tool_joint_type(const psdm_robot *robot, int q); /* "revolute" or "prismatic" */
 
 /* ---- progress on a terminal, once a job takes over two seconds ---- */
 
@@ -218,20 +209,12 @@ typedef struct progress {
 progress progress_start(const char *doing, long long total);                       /* clears the line */
 bool progress_show(progress *p, long long done, long long rows, const char *unit); /* false: interrupted */
 bool progress_words(void *bar, const char *doing, double share); /* a psdm_progress whose user is a progress */
-/* user of tool_searching, which is a psdm_code_options.progress. */
-typedef struct tool_search {
-  progress bar;
-  const char *doing;
-  double share; /* last reported */
-} tool_search;
-bool tool_searching(void *search, const char *doing, double share);
 /* message if an interrupt now leaves no result; NULL: it leaves one. Until the next progress_start */
 void progress_lacking(const char *words);
 void progress_end(progress *p);
 void progress_clear(void); /* clears the line for other output; it is drawn again when due */
 
-double tool_now(void);                         /* s, from some beginning */
-double tool_random(unsigned long long *state); /* in [0, 1), the same on every machine */
+double tool_now(void); /* s, from some beginning */
 
 /* Escapes control characters of a name for a terminal, in one of a few rotating buffers. */
 const char *tool_safe(const char *name);

@@ -6,8 +6,8 @@
 <psdm.Model of 'kuka_kr6': n = 6, p = 6086, l = 36>
 """
 
-from psdm._commands import report
 from psdm._library import PsdmError, components, version
+from psdm._report import report
 from psdm._tool import executable
 from psdm.code import Code, CompileInfo, Cost
 from psdm.model import BaseParameter, Model, Parameters

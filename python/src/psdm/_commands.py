@@ -215,8 +215,10 @@ class Commands:
         found._text = job.text("out")
         return found
 
-    def reduce(self: Any, *, profile: Any = "slow", error: float = 0.01, confidence: float = 0.95, **options: Any) -> Reduction:
+    def reduce(self: Any, *, profile: Any = "slow", error: float = 0.01, confidence: float = 0.95, progress: Progress | None = None,
+               **options: Any) -> Reduction:
         """The smallest model within an error at a confidence; ``profile`` is "slow", "fast", a file, or arrays {"q": ..., "qd": ..., "qdd": ...}.
+        ``out`` names a folder for the model and its code; a stop ends the search with the best so far.
 
         >>> import psdm
         >>> small = psdm.Robot.shipped("two_link").reduce(samples=10000)
@@ -225,26 +227,32 @@ class Commands:
         """
         from psdm.model import Model
 
-        with self._job("reduce", {"error": error, "confidence": confidence, **options}) as job:
-            if not isinstance(profile, (str, os.PathLike)):
-                profile = _tool.write_csv(job.path("profile.csv"), {name: profile[name] for name in ("q", "qd", "qdd")})
-            job.options.update({"profile": profile, "out": job.path("reduced")})
-            data, code, said = job.run()
-            found = Reduction(self, data, None, code, said)
-            found.model = Model.load(self, job.path("reduced/model.json"), check_robot=False)
-            return found
+        job = _job.Job(self, "reduce", {"error": error, "confidence": confidence, **options}, progress)
+        if isinstance(profile, (str, os.PathLike)):
+            job.set("profile", profile)
+        else:
+            job.table("profile", {name: profile[name] for name in ("q", "qd", "qdd")})
+        job.run()
+        found = Reduction(job.robot, job.data(), None, *_end(job))
+        found.model = Model(job.robot, job.model())
+        return found
 
-    def analyze(self: Any, **options: Any) -> Result:
+    def analyze(self: Any, *, progress: Progress | None = None, **options: Any) -> Result:
         """Structure of M, c and g, and rigorous bounds of their sizes over all positions."""
-        with self._job("analyze", options) as job:
-            data, code, said = job.run()
-            return Result(self, data, None, code, said)
+        found: Result = self.facts("analyze", progress=progress, **options)
+        return found
 
-    def facts(self: Any, command: str, **options: Any) -> Result:
-        """The JSON of any other command about this robot, such as "derive", "params", "inspect" or "bench": as material for a report."""
-        with self._job(command, options) as job:
-            data, code, said = job.run()
-            return Result(self, data, None, code, said)
+    def facts(self: Any, command: str, *, progress: Progress | None = None, **options: Any) -> Result:
+        """What any other command answers about this robot, such as "derive", "params", "inspect", "linearize" or "bench": as material for a report. Where an option names a table
+        of numbers, arrays by column do: ``facts("linearize", at={"q": q})``.
+
+        >>> import psdm
+        >>> psdm.Robot.shipped("two_link").facts("params")["l"]
+        6
+        """
+        job = _job.Job(self, command, options, progress)
+        job.run()
+        return Result(job.robot, job.data(), None, *_end(job))
 
 
 def _logs(job: _job.Job, setting: str, given: Log | Sequence[Log]) -> None:
@@ -274,17 +282,3 @@ def _calibration(job: _job.Job, predict: bool) -> Calibration:
     found._text = job.text("out")
     job.settle()
     return found
-
-
-def report(results: Result | str | os.PathLike[str] | Sequence[Result | str | os.PathLike[str]], out: str | os.PathLike[str], **options: Any) -> str:
-    """One self-contained HTML page of results, or of files that the command wrote. Returns its path.
-
-    Plots need gnuplot on the system; without it the page has the numbers and says so.
-    """
-    items = [results] if isinstance(results, (Result, str, os.PathLike)) else list(results)
-    with tempfile.TemporaryDirectory(prefix="psdm-") as folder:
-        words: list[str] = []
-        for k, item in enumerate(items):
-            words += item._write(pathlib.Path(folder), f"{k + 1}-{item.data.get('command', 'result')}") if isinstance(item, Result) else [os.fspath(item)]
-        _tool.run_plain(["report", *words, "--out", os.fspath(out), *_tool.option_words(options)])
-    return os.fspath(out)

@@ -34,19 +34,65 @@ def setting_text(value: Any) -> str:
     return ",".join(setting_text(part) for part in value)
 
 
+class Watch:
+    """Calls of the library in a thread of their own: progress, stops, and what is said."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self._progress = progress
+        self._watch = ffi.gc(lib.psdmpy_watch_new(), lib.psdmpy_watch_free)
+        self.host = ffi.new("psdm_job_host *")
+        lib.psdmpy_watch_host(self._watch, self.host)
+
+    def run(self, call: Callable[[], int], stopped: Callable[[], bool]) -> int:
+        """Its status. Ctrl-C is heard at once: the first asks the library to end with the best so far, and is Python's own where it has not ``stopped``."""
+        status: list[int] = []
+        done = threading.Event()
+
+        def compute() -> None:
+            try:
+                status.append(call())
+            finally:
+                done.set()
+
+        threading.Thread(target=compute, name="psdm", daemon=True).start()
+        raised: BaseException | None = None
+        while not done.is_set():
+            try:
+                if not done.wait(0.05) and raised is None:
+                    self._report()
+            except BaseException as error:  # KeyboardInterrupt, or what the caller's progress raised
+                lib.psdmpy_watch_stop(self._watch)
+                raised = raised or error
+        if raised is not None and (status[0] or not stopped() or not isinstance(raised, KeyboardInterrupt)):
+            raise raised
+        return status[0]
+
+    def _report(self) -> None:
+        if self._progress is None:
+            return
+        doing = ffi.new("char[160]")
+        share = lib.psdmpy_watch_share(self._watch, doing)
+        if text_of(doing) and self._progress(text_of(doing), None if share < 0 else float(share)) is False:
+            lib.psdmpy_watch_stop(self._watch)
+            self._progress = None  # it has said all it has to
+
+    @property
+    def words(self) -> str:
+        """Notes and warnings, a line each."""
+        return text_of(lib.psdmpy_watch_words(self._watch))
+
+
 class Job:
     """One run of a command of the library."""
 
     def __init__(self, robot: Robot, command: str, settings: Mapping[str, Any], progress: Progress | None = None) -> None:
         own = {name: settings[name] for name in ROBOT_SETTINGS if settings.get(name) not in (None, False)}
         self.robot = robot._with_settings(own) if own else robot
-        self._progress = progress
         self._error = new_error()
         self._held: list[Any] = []  # what the job reads where it lies
-        self._watch = ffi.gc(lib.psdmpy_watch_new(), lib.psdmpy_watch_free)
-        host, job = ffi.new("psdm_job_host *"), ffi.new("psdm_job **")
-        lib.psdmpy_watch_host(self._watch, host)
-        check(lib.psdm_job_new(command.encode(), host, job, self._error), self._error)
+        self._watch = Watch(progress)
+        job = ffi.new("psdm_job **")
+        check(lib.psdm_job_new(command.encode(), self._watch.host, job, self._error), self._error)
         self._job = ffi.gc(job[0], lib.psdm_job_free)
         check(lib.psdm_job_robot(self._job, self.robot._pointer, self._error), self._error)
         for name, value in settings.items():
@@ -54,7 +100,10 @@ class Job:
                 self.set(name, "" if value is True else value)
 
     def set(self, name: str, value: Any) -> None:
-        name = name.rstrip("_") if name != "for_" else "for"
+        """A value, or arrays by column in place of a file."""
+        name = name.rstrip("_")
+        if isinstance(value, Mapping) and any(np.ndim(part) > 0 for part in value.values()):
+            return self.table(name, value)
         check(lib.psdm_job_set(self._job, name.encode(), os.fsencode(setting_text(value)), self._error), self._error)
 
     def table(self, name: str, columns: Mapping[str, Any]) -> None:
@@ -104,38 +153,7 @@ class Job:
         check(lib.psdm_job_keep(self._job, name.encode(), self._error), self._error)
 
     def run(self) -> None:
-        """Computes in a thread of its own, so that Ctrl-C is heard at once: the first asks the job to end with the best so far."""
-        status: list[int] = []
-        done = threading.Event()
-
-        def compute() -> None:
-            try:
-                status.append(lib.psdm_job_run(self._job, self._error))
-            finally:
-                done.set()
-
-        threading.Thread(target=compute, name="psdm", daemon=True).start()
-        raised: BaseException | None = None
-        while not done.is_set():
-            try:
-                if not done.wait(0.05) and raised is None:
-                    self._report()
-            except BaseException as error:  # KeyboardInterrupt, or what the caller's progress raised
-                lib.psdmpy_watch_stop(self._watch)
-                raised = raised or error
-        # an interrupt that the job took ends it with the best so far; any other is Python's own
-        if raised is not None and (status[0] or not self.stopped or not isinstance(raised, KeyboardInterrupt)):
-            raise raised
-        check(status[0], self._error)
-
-    def _report(self) -> None:
-        if self._progress is None:
-            return
-        doing = ffi.new("char[160]")
-        share = lib.psdmpy_watch_share(self._watch, doing)
-        if text_of(doing) and self._progress(text_of(doing), None if share < 0 else float(share)) is False:
-            lib.psdmpy_watch_stop(self._watch)
-            self._progress = None  # it has said all it has to
+        check(self._watch.run(lambda: int(lib.psdm_job_run(self._job, self._error)), lambda: self.stopped), self._error)
 
     # ---- what came out ----
 
@@ -149,7 +167,7 @@ class Job:
 
     @property
     def words(self) -> str:
-        return text_of(lib.psdmpy_watch_words(self._watch))
+        return self._watch.words
 
     def data(self) -> dict[str, Any]:
         output = ffi.new("psdm_output **")
@@ -160,6 +178,10 @@ class Job:
             return found
         finally:
             lib.psdm_output_abort(output)
+
+    def model(self) -> Any:
+        """The one that reduce made."""
+        return ffi.gc(lib.psdm_job_take_model(self._job), lib.psdm_model_free)
 
     def rows(self, name: str) -> dict[str, Array]:
         """A table by column; q1, q2, ... together as q (rows, n). Empty where none was kept."""

@@ -132,11 +132,3 @@ def write_csv(path: str, columns: Mapping[str, Any]) -> str:
         parts.append(array.reshape(len(array), -1))
     np.savetxt(path, np.hstack(parts), fmt="%.17g", delimiter=",", header=",".join(names), comments="")
     return path
-
-
-def run_plain(words: Sequence[str]) -> str:
-    """Runs the command for what it does, not for what it prints."""
-    done = subprocess.run([executable(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    if done.returncode != EXIT_OK:
-        raise _refusal(done.stderr.decode("utf-8", "replace"), done.returncode)
-    return done.stdout.decode("utf-8", "replace")

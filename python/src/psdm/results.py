@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,17 +60,6 @@ class Result(Mapping[str, Any]):
         if path is not None:
             write_whole(path, text)
         return text
-
-    def _write(self, folder: pathlib.Path, stem: str) -> list[str]:
-        """The files of this result, for a report."""
-        (folder / f"{stem}.json").write_text(self.to_json())
-        paths = [str(folder / f"{stem}.json")]
-        if self.rows and not self._files:
-            paths.append(_tool.write_csv(str(folder / f"{stem}.csv"), self.rows))
-        for suffix, text in self._files.items():
-            (folder / f"{stem}{suffix}").write_text(text)
-            paths.append(str(folder / f"{stem}{suffix}"))
-        return paths
 
 
 class Estimate(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -168,12 +167,9 @@ class Robot(Commands):
         2
         """
         robot, error = ffi.new("psdm_robot **"), new_error()
-        with tempfile.TemporaryDirectory(prefix="psdm-") as folder:
-            paths = [ffi.NULL, ffi.NULL]
-            for k, (table, name) in enumerate(((dh, "DH"), (x, "X"))):
-                if table is not None:
-                    paths[k] = encode(save_matrices({name: np.atleast_2d(np.asarray(table, dtype=np.float64))}, os.path.join(folder, f"{name}.mat")))
-            check(lib.psdm_robot_load_tables(*paths, ffi.NULL, ffi.NULL, robot, error), error)
+        tables, keep = _matrices({name: np.atleast_2d(np.asarray(table, dtype=np.float64)) for name, table in (("DH", dh), ("X", x)) if table is not None})
+        check(lib.psdm_robot_parse_tables(tables, tables + 1 if x is not None else ffi.NULL, ffi.NULL, ffi.NULL, robot, error), error)
+        del keep
         made = cls(ffi.gc(robot[0], lib.psdm_robot_free), {})
         return cls.from_text(made.to_yaml(), name="tables")
 
@@ -258,14 +254,15 @@ class Robot(Commands):
     __hash__ = object.__hash__
 
     def _write(self, format: int) -> str:
-        error, output = new_error(), ffi.new("psdm_output **")
-        with tempfile.TemporaryDirectory(prefix="psdm-") as folder:
-            path = os.path.join(folder, "robot")
-            check(lib.psdm_output_open(path.encode(), ffi.NULL, output, error), error)
-            lib.psdm_output_passing(output[0])
+        output = ffi.new("psdm_output **")
+        check(lib.psdm_output_memory(ffi.NULL, output))
+        try:
             lib.psdm_robot_write(self._pointer, format, output[0])
-            check(lib.psdm_output_commit(output, error), error)
-            return pathlib.Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+            text = lib.psdm_output_kept(output[0])
+            check(lib.PSDM_OK if text != ffi.NULL else lib.PSDM_E_MEMORY)
+            return str(ffi.string(text).decode("utf-8", "surrogateescape"))
+        finally:
+            lib.psdm_output_abort(output)
 
     def to_yaml(self) -> str:
         """A robot file with the same dynamics; ``losses("yaml")`` lists what it cannot express."""
@@ -640,15 +637,22 @@ def shipped_robots() -> dict[str, pathlib.Path]:
     return {path.stem: path for path in sorted(folder.iterdir()) if path.suffix in (".yaml", ".urdf")}
 
 
-def save_matrices(matrices: Mapping[str, Array], path: str) -> str:
-    """A MATLAB file of named matrices, every bit kept."""
+def _matrices(matrices: Mapping[str, Array]) -> tuple[Any, list[Any]]:
+    """Named matrices as C has them, and what they lie in."""
     table, keep = ffi.new("psdm_matrix[]", len(matrices)), []
     for entry, (name, value) in zip(table, matrices.items()):
         value = np.ascontiguousarray(value, dtype=np.float64)
         keep += [encode(name), value]
         entry.name, entry.rows, entry.columns, entry.pages, entry.value = keep[-2], value.shape[0], value.shape[1], 1, address(value)
+    return table, keep
+
+
+def save_matrices(matrices: Mapping[str, Array], path: str) -> str:
+    """A MATLAB file of named matrices, every bit kept."""
+    table, keep = _matrices(matrices)
     error = new_error()
     check(lib.psdm_matrices_save(len(matrices), table, path.encode(), ffi.NULL, error), error)
+    del keep
     return path
 
 

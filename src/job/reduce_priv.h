@@ -1,0 +1,91 @@
+/* reduce_priv.h: what the files of the job reduce share: settings, one run's belongings, the numbers of its figures and
+ * table (Lloyd, Irani, Ahmadi 2021, Figures 2 and 7, Table 3). */
+#ifndef PSDMP_JOB_REDUCE_PRIV_H
+#define PSDMP_JOB_REDUCE_PRIV_H
+
+#include "job/job_priv.h"
+#include "psdm/psdm.h"
+
+#define REDUCE_SETTINGS(X)                                                                                           \
+  X(text, profile, "slow", "slow|fast|FILE.csv", "operating states: slow, fast, or rows of q1.. qd1.. qdd1..")       \
+  X(number, error, "0.01", "E", "largest |tau - reduced tau| / |tau| (with \1forward: of accelerations)")            \
+  X(number, confidence, "0.95", "C", "share of the states that must be within it")                                   \
+  X(flag, forward, "", "",                                                                                           \
+    "reduce forward dynamics: functions of velocities and gravity are dropped before those of accelerations")        \
+  X(number, samples, "1000000", "N", "states that verify the result")                                                \
+  X(text, device, "cpu", "cpu|cuda", "where these states are evaluated: CPU, or GPU (needs nvcc; for 10^8 samples)") \
+  X(number, seed, "1", "S", "random seed of the states; the same seed gives the same model")                         \
+  X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                                  \
+  X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                      \
+  X(flag, figures, "", "", "with \1json: contributions and the trade-off, slow and fast, for psdm report")           \
+  X(flag, json, "", "", "write one JSON object")                                                                     \
+  PSDM_ROBOT_SETTINGS(X)
+
+typedef struct psdmp_job_reduce_settings {
+  REDUCE_SETTINGS(PSDM_SETTINGS_FIELD)
+} psdmp_job_reduce_settings;
+
+enum { FIGURE_SIZES = 16, FIGURE_PROFILES = 2, FIGURE_BINS = 60, TABLE_CELLS = 8 };
+
+/* One size of a reduced model: the first functions of the ranking, refitted. */
+typedef struct psdmp_job_reduce_size {
+  long functions;
+  double error[2]; /* at the two confidences */
+  long operations;
+} psdmp_job_reduce_size;
+
+/* One profile: how many functions contribute how much, and the trade-off. */
+typedef struct psdmp_job_reduce_figure {
+  const char *name;
+  long functions;
+  long median[FIGURE_BINS], largest[FIGURE_BINS]; /* functions whose median and largest contribution falls into a bin */
+  long median_below, largest_below;               /* below the first bin, or always 0 */
+  int sizes;
+  psdmp_job_reduce_size size[FIGURE_SIZES];
+} psdmp_job_reduce_figure;
+
+/* One cell of the table. */
+typedef struct psdmp_job_reduce_cell {
+  const char *profile;
+  double error, confidence; /* requested */
+  psdm_reduce_info info;
+  psdm_cost cost;
+} psdmp_job_reduce_cell;
+
+typedef struct psdmp_job_reduce {
+  psdm_job job;
+  psdmp_job_reduce_settings set;
+  psdm_model *model, *reduced;
+  psdm_reducer *reducer;
+  psdm_profile profile;
+  double *states; /* of a CSV */
+  psdm_reduce_info info;
+  psdm_cost full, recursion, less;
+  psdmp_job_reduce_figure figure[FIGURE_PROFILES];
+  int figures;
+  psdmp_job_reduce_cell table[TABLE_CELLS];
+  bool tabled;
+  bool stopped; /* table and figures may be missing */
+} psdmp_job_reduce;
+
+psdm_status psdmp_job_reduce_profile(psdmp_job_reduce *j); /* reduce_profile.c: the states */
+const char *psdmp_job_reduce_profile_name(const psdmp_job_reduce *j);
+
+/* ---- the steps: reduce.c ---- */
+
+psdm_status psdmp_job_reduce_start(psdmp_job_reduce *j, const psdm_profile *profile, bool medians,
+                                   psdm_reducer **reducer);
+psdm_status psdmp_job_reduce_to(const psdmp_job_reduce *j, psdm_reducer *reducer, double wanted, double confidence,
+                                psdm_model **reduced, psdm_reduce_info *info);
+/* operations of the function in question: of a model, or (NULL) of the robot by a method */
+psdm_status psdmp_job_reduce_count(const psdmp_job_reduce *j, const psdm_model *model, psdm_code_method method,
+                                   psdm_cost *cost);
+long psdmp_job_reduce_operations(const psdm_cost *cost); /* in all */
+
+/* ---- figures and table: reduce_figures.c ---- */
+
+psdm_status psdmp_job_reduce_figures(psdmp_job_reduce *j);
+psdm_status psdmp_job_reduce_table(psdmp_job_reduce *j);
+void psdmp_job_reduce_put(const psdmp_job_reduce *j, psdm_reduce_result *r); /* both into the document */
+
+#endif
