@@ -2,7 +2,7 @@
 #ifndef PSDMP_JOB_CALIBRATE_PRIV_H
 #define PSDMP_JOB_CALIBRATE_PRIV_H
 
-#include "job/job_priv.h"
+#include "job/job.h"
 #include "psdm/psdm.h"
 
 #define CALIBRATE_SETTINGS(X)                                                                                          \

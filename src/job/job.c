@@ -1,36 +1,14 @@
 /* job.c: a job from its settings to its result: what the caller sees of it. */
-#include "job/job_priv.h"
+#include "job/job.h"
 
 #include <string.h>
 
 #include "job/state_priv.h"
 
-static const psdmp_job_kind *const kinds[] = {
-#define KIND(name) &psdmp_job_##name##_kind,
-    PSDMP_JOB_KINDS(KIND)
-#undef KIND
-};
-
-static const psdmp_job_kind *find_kind(const char *command) {
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-    if (strcmp(kinds[k]->command, command) == 0) return kinds[k];
-  return NULL;
-}
-
-const psdm_setting *psdm_job_settings(const char *command) {
-  const psdmp_job_kind *kind = find_kind(command);
-  return kind ? kind->settings : NULL;
-}
-
 static const psdm_setting no_settings[1];
 
 static const psdm_setting *arguments_of(const psdmp_job_kind *kind) {
   return kind->arguments ? kind->arguments : no_settings;
-}
-
-const psdm_setting *psdm_job_arguments(const char *command) {
-  const psdmp_job_kind *kind = find_kind(command);
-  return kind ? arguments_of(kind) : NULL;
 }
 
 static const psdm_setting *row_of(const psdmp_job_kind *kind, const char *name) {
@@ -45,10 +23,8 @@ const void *psdm_job_value(const psdm_job *job, const char *name) {
   return s ? (const char *)job + job->kind->values + s->offset : NULL;
 }
 
-psdm_status psdm_job_new(const char *command, const psdm_job_host *host, psdm_job **out, psdm_error *error) {
-  const psdmp_job_kind *kind = find_kind(command);
+psdm_status psdmp_job_new(const psdmp_job_kind *kind, const psdm_job_host *host, psdm_job **out, psdm_error *error) {
   *out = NULL;
-  if (!kind) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "unknown job '%.40s'", command);
   psdm_job *job = psdmp_base_alloc(NULL, kind->bytes);
   psdmp_job_state *state = psdmp_base_alloc(NULL, sizeof *state);
   if (!job || !state) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/job_priv.h"
+#include "job/job.h"
 #include "psdm/text.h"
 
 static bool parse_vector(const char *text, psdm_setting_vector *vector) {

@@ -2,7 +2,7 @@
 #ifndef PSDMP_JOB_STATE_PRIV_H
 #define PSDMP_JOB_STATE_PRIV_H
 
-#include "job/job_priv.h"
+#include "job/job.h"
 
 /* A table of the caller's, known to the readers of files by its name. */
 typedef struct psdmp_job_table {

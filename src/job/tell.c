@@ -95,6 +95,8 @@ bool psdmp_job_interrupted(const psdm_job *job) {
 
 static const double pause_between = 0.02; /* s */
 
+void psdmp_job_ask_soon(const psdm_job *job) { job->state->asked = 0; }
+
 bool psdmp_job_progress(const psdm_job *job, const char *doing, double share) {
   psdmp_job_state *state = job->state;
   double now = psdmp_base_clock();

@@ -7,22 +7,13 @@
 
 enum { N = 2, ROWS = 5 };
 
-static psdm_robot *robot;
 static double motion[ROWS][1 + 3 * N];
 
-static int load(void **state) {
-  (void)state;
+static int set_up(void **state) {
   rng g = rng_start("motion");
-  robot = load_shipped("two_link");
   for (int i = 0; i < ROWS; i++)
     for (int c = 0; c < 1 + 3 * N; c++) motion[i][c] = c ? rng_uniform(&g, -1, 1) : 0.1 * i;
-  return 0;
-}
-
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
-  return 0;
+  return load(state);
 }
 
 /* the first columns of the motion as the points of a job */
@@ -155,5 +146,5 @@ TEST(wrong_settings_are_named) {
   refuses(job, PSDM_E_PARSE, "column 'q2' is missing; q goes from 1 to 2");
 }
 
-TEST_MAIN_IN(load, unload, points_are_the_librarys, no_equilibrium, points_one_by_one, a_stop_leaves_the_first_points,
+TEST_MAIN_IN(set_up, unload, points_are_the_librarys, no_equilibrium, points_one_by_one, a_stop_leaves_the_first_points,
              wrong_settings_are_named)

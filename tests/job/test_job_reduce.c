@@ -5,16 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define JOB_ROBOT "fanuc_sr6ia"
 #include "jobs.h"
 
-static psdm_robot *robot;
 static char folder[] = "/tmp/psdm_reduce_XXXXXX";
 
-static int load(void **state) {
-  (void)state;
-  robot = load_shipped("fanuc_sr6ia");
-  return mkdtemp(folder) ? 0 : -1;
-}
+static int set_up(void **state) { return load(state) || !mkdtemp(folder) ? -1 : 0; }
 
 static int discard(const char *path, const struct stat *info, int kind, struct FTW *walk) {
   (void)info;
@@ -23,11 +19,7 @@ static int discard(const char *path, const struct stat *info, int kind, struct F
   return remove(path);
 }
 
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
-  return nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS);
-}
+static int tear_down(void **state) { return unload(state) || nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS); }
 
 static const psdm_reduce_result *reduced(const psdm_job *job) {
   assert_ptr_equal(psdm_job_result(job)->type, &psdm_reduce_result_type);
@@ -189,5 +181,5 @@ TEST(wrong_settings_are_named) {
   refuses(job, PSDM_E_SETTING, "--figures needs --json; psdm report draws them");
 }
 
-TEST_MAIN_IN(load, unload, the_error_is_met, listed_states, an_error_that_cannot_be_met, stops,
+TEST_MAIN_IN(set_up, tear_down, the_error_is_met, listed_states, an_error_that_cannot_be_met, stops,
              wrong_settings_are_named)

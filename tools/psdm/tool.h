@@ -197,7 +197,6 @@ int tool_answer(psdm_result *answer);
 /* {"command": NAME, "psdm": VERSION: the beginning of every JSON result, by which psdm report recognizes it. */
 void tool_json_begin(psdm_output *out, const char *command);
 
-
 /* ---- progress on a terminal, once a job takes over two seconds ---- */
 
 typedef struct progress {

@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/reduce_priv.h"
+#include "study/reduce_priv.h"
 
-const char *psdmp_job_reduce_profile_name(const psdmp_job_reduce *j) {
+const char *psdmp_study_reduce_profile_name(const psdmp_study_reduce *j) {
   return j->profile.count ? "listed" : j->set.profile;
 }
 
-static bool grow(psdmp_job_reduce *j, long *room, int columns) {
+static bool grow(psdmp_study_reduce *j, long *room, int columns) {
   if (j->profile.count < *room) return true;
   *room = *room ? 2 * *room : 1024;
   double *larger = realloc(j->states, (size_t)*room * (size_t)columns * sizeof *larger);
@@ -17,7 +17,7 @@ static bool grow(psdmp_job_reduce *j, long *room, int columns) {
 }
 
 /* rows of q, qd, qdd in the order of psdm_eval's names */
-static psdm_status read_rows(psdmp_job_reduce *j, psdm_csv *csv, const int *column, int columns, double *row) {
+static psdm_status read_rows(psdmp_study_reduce *j, psdm_csv *csv, const int *column, int columns, double *row) {
   long room = 0;
   bool more = true;
   psdm_error error;
@@ -35,7 +35,7 @@ static psdm_status read_rows(psdmp_job_reduce *j, psdm_csv *csv, const int *colu
   return psdmp_job_fail(&j->job, &error);
 }
 
-static psdm_status match_columns(const psdmp_job_reduce *j, psdm_csv *csv, int *column, int columns) {
+static psdm_status match_columns(const psdmp_study_reduce *j, psdm_csv *csv, int *column, int columns) {
   char name[32];
   psdm_error error;
   for (int k = 0; k < columns; k++) {
@@ -52,7 +52,7 @@ static psdm_status match_columns(const psdmp_job_reduce *j, psdm_csv *csv, int *
              : PSDM_OK;
 }
 
-static psdm_status read_file(psdmp_job_reduce *j, const char *path) {
+static psdm_status read_file(psdmp_study_reduce *j, const char *path) {
   psdm_csv *csv;
   psdm_error error;
   int columns = psdm_eval_inputs(j->job.robot, PSDM_F_INVERSE);
@@ -66,7 +66,7 @@ static psdm_status read_file(psdmp_job_reduce *j, const char *path) {
   return status;
 }
 
-psdm_status psdmp_job_reduce_profile(psdmp_job_reduce *j) {
+psdm_status psdmp_study_reduce_profile(psdmp_study_reduce *j) {
   const char *name = j->set.profile;
   j->profile = strcmp(name, "fast") == 0 ? psdm_profile_fast() : psdm_profile_slow();
   return strcmp(name, "slow") == 0 || strcmp(name, "fast") == 0 ? PSDM_OK : read_file(j, name);

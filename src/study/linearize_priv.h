@@ -1,8 +1,8 @@
 /* linearize_priv.h: what the files of the job linearize share: settings, one run's belongings, the steps of a point. */
-#ifndef PSDMP_JOB_LINEARIZE_PRIV_H
-#define PSDMP_JOB_LINEARIZE_PRIV_H
+#ifndef PSDMP_STUDY_LINEARIZE_PRIV_H
+#define PSDMP_STUDY_LINEARIZE_PRIV_H
 
-#include "job/job_priv.h"
+#include "study/study.h"
 #include "psdm/psdm.h"
 
 #define LINEARIZE_SETTINGS(X)                                                                                          \
@@ -22,9 +22,9 @@
   X(flag, json, "", "", "write one JSON object")                                                                       \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct psdmp_job_linearize_settings {
+typedef struct psdmp_study_linearize_settings {
   LINEARIZE_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_job_linearize_settings;
+} psdmp_study_linearize_settings;
 
 /* possible inputs of a point */
 enum { POINT_T, POINT_Q, POINT_QD, POINT_QDD, POINT_TAU, POINT_GROUPS };
@@ -36,16 +36,16 @@ enum { MATRIX_M, MATRIX_C2, MATRIX_D, MATRIX_G, MATRIX_A, MATRIX_B, MATRIX_K, MA
 enum { LINEARIZE_SHOWN = 1 + 4 + MATRICES };
 
 /* Numbers of a point by name. */
-typedef struct psdmp_job_linearize_shown {
+typedef struct psdmp_study_linearize_shown {
   const char *name;
   int rows, columns; /* rows is 0 for a vector, both are for a number */
   double *value;
   const char *const *words; /* names of a matrix's numbers */
-} psdmp_job_linearize_shown;
+} psdmp_study_linearize_shown;
 
-typedef struct psdmp_job_linearize {
+typedef struct psdmp_study_linearize {
   psdm_job job;
-  psdmp_job_linearize_settings set;
+  psdmp_study_linearize_settings set;
   bool (*take)(void *user, const psdm_linearization *point); /* NULL: the document has the points */
   void *user;
 
@@ -72,28 +72,28 @@ typedef struct psdmp_job_linearize {
   double *kept; /* for .mat: (points x numbers) */
   psdm_linear_point *found;
   long points, kept_room, found_room;
-  bool enough;                                      /* the caller wants no more points */
-  psdmp_job_linearize_shown shown[LINEARIZE_SHOWN]; /* the numbers of a point, as files have them */
+  bool enough;                                        /* the caller wants no more points */
+  psdmp_study_linearize_shown shown[LINEARIZE_SHOWN]; /* the numbers of a point, as files have them */
   int shown_count;
-} psdmp_job_linearize;
+} psdmp_study_linearize;
 
 /* ---- points: linearize_point.c ---- */
 
-psdm_status psdmp_job_linearize_columns(psdmp_job_linearize *j); /* which columns are what */
+psdm_status psdmp_study_linearize_columns(psdmp_study_linearize *j); /* which columns are what */
 /* the row as a point, and its matrices */
-psdm_status psdmp_job_linearize_point(psdmp_job_linearize *j);
-psdm_status psdmp_job_linearize_analyze(psdmp_job_linearize *j); /* eigenvalues and what follows from them */
+psdm_status psdmp_study_linearize_point(psdmp_study_linearize *j);
+psdm_status psdmp_study_linearize_analyze(psdmp_study_linearize *j); /* eigenvalues and what follows from them */
 /* torques that hold no position have no model */
-bool psdmp_job_linearize_lost(const psdmp_job_linearize *j);
-bool psdmp_job_linearize_gains(const psdmp_job_linearize *j); /* gains were found */
+bool psdmp_study_linearize_lost(const psdmp_study_linearize *j);
+bool psdmp_study_linearize_gains(const psdmp_study_linearize *j); /* gains were found */
 
 /* ---- files and the document: linearize_out.c ---- */
 
-bool psdmp_job_linearize_ends(const char *path, const char *ending); /* false where path is NULL */
-psdm_status psdmp_job_linearize_open(psdmp_job_linearize *j);
-psdm_status psdmp_job_linearize_write(psdmp_job_linearize *j, bool facts); /* a point */
-bool psdmp_job_linearize_failed(const psdmp_job_linearize *j);             /* no use in going on */
-psdm_status psdmp_job_linearize_close(psdmp_job_linearize *j);
-void psdmp_job_linearize_abort(psdmp_job_linearize *j);
+bool psdmp_study_linearize_ends(const char *path, const char *ending); /* false where path is NULL */
+psdm_status psdmp_study_linearize_open(psdmp_study_linearize *j);
+psdm_status psdmp_study_linearize_write(psdmp_study_linearize *j, bool facts); /* a point */
+bool psdmp_study_linearize_failed(const psdmp_study_linearize *j);             /* no use in going on */
+psdm_status psdmp_study_linearize_close(psdmp_study_linearize *j);
+void psdmp_study_linearize_abort(psdmp_study_linearize *j);
 
 #endif

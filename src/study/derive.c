@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "job/job_priv.h"
+#include "study/study.h"
 #include "psdm/results.h"
 
 #define DERIVE_SETTINGS(X)                                                                                          \
@@ -136,4 +136,4 @@ static psdm_status run(psdm_job *job) {
 
 static void release(psdm_job *job) { psdm_model_free(((derive *)job)->model); }
 
-PSDMP_JOB_KIND(derive, derive, release);
+PSDMP_STUDY_KIND(derive, derive, release);

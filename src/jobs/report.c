@@ -1,7 +1,7 @@
 /* report.c: a page's results: files, and what is answered of robot files. */
 #include <string.h>
 
-#include "job/job_priv.h"
+#include "job/job.h"
 #include "psdm/text.h"
 
 /* one file, with what all that is done for it has in common */

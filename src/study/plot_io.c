@@ -7,10 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "job/plot_priv.h"
-#include "job/state_priv.h"
+#include "study/plot_priv.h"
 
-psdm_status psdmp_job_folder(const psdm_job *job, const char *directory) {
+psdm_status psdmp_study_folder(const psdm_job *job, const char *directory) {
   struct stat info;
   if (mkdir(directory, 0777) == 0 || (errno == EEXIST && stat(directory, &info) == 0 && S_ISDIR(info.st_mode)))
     return PSDM_OK;
@@ -32,8 +31,8 @@ static bool run_gnuplot(const char *directory, const char *script) {
   return psdmp_base_spawn_wait(child, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-psdm_status psdmp_job_plot_open(const psdm_job *job, const char *directory, const char *name, const char *size,
-                                psdm_output **out) {
+psdm_status psdmp_study_plot_open(const psdm_job *job, const char *directory, const char *name, const char *size,
+                                  psdm_output **out) {
   char path[4096];
   if (snprintf(path, sizeof path, "%s/%s.gp", directory, name) >= (int)sizeof path)
     return psdmp_job_wrong(job, "\1plots: the name is too long");
@@ -54,7 +53,7 @@ static void tell_lacking(psdm_job *job, const char *directory, const char *name,
   job->good = false;
 }
 
-psdm_status psdmp_job_plot_close(psdm_job *job, const char *directory, const char *name, psdm_output **out) {
+psdm_status psdmp_study_plot_close(psdm_job *job, const char *directory, const char *name, psdm_output **out) {
   char script[64];
   psdm_status status = psdmp_job_close(job, out, true);
   if (status) return status;
@@ -63,10 +62,10 @@ psdm_status psdmp_job_plot_close(psdm_job *job, const char *directory, const cha
   return PSDM_OK;
 }
 
-void psdmp_job_plot_number(psdm_output *out, double x) {
+void psdmp_study_plot_number(psdm_output *out, double x) {
   psdm_output_text(out, " ");
   if (isfinite(x)) psdm_output_number(out, x);
   else psdm_output_text(out, "NaN");
 }
 
-const char *psdmp_job_plot_quotable(const char *name) { return strpbrk(name, "'\\\n") ? "robot" : name; }
+const char *psdmp_study_plot_quotable(const char *name) { return strpbrk(name, "'\\\n") ? "robot" : name; }

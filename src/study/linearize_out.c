@@ -3,23 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/linearize_priv.h"
+#include "study/linearize_priv.h"
 
-bool psdmp_job_linearize_ends(const char *path, const char *ending) {
+bool psdmp_study_linearize_ends(const char *path, const char *ending) {
   size_t n = path ? strlen(path) : 0, m = strlen(ending);
   return n >= m && m && strcmp(path + n - m, ending) == 0;
 }
 
 /* ---- numbers by name ---- */
 
-static int numbers_of(const psdmp_job_linearize_shown *s) { return (s->rows ? s->rows : 1) * s->columns; }
+static int numbers_of(const psdmp_study_linearize_shown *s) { return (s->rows ? s->rows : 1) * s->columns; }
 
-static void show(psdmp_job_linearize *j, const char *name, int rows, int columns, double *value) {
-  j->shown[j->shown_count++] = (psdmp_job_linearize_shown){name, rows, columns, value, NULL};
+static void show(psdmp_study_linearize *j, const char *name, int rows, int columns, double *value) {
+  j->shown[j->shown_count++] = (psdmp_study_linearize_shown){name, rows, columns, value, NULL};
 }
 
 /* what files have of a point, in their order */
-static void show_all(psdmp_job_linearize *j) {
+static void show_all(psdmp_study_linearize *j) {
   int n = j->n, N = j->states, m = j->inputs;
   bool sampled = j->set.dt > 0;
   if (j->given[POINT_T]) show(j, "t", 0, 1, &j->t);
@@ -40,7 +40,7 @@ static void show_all(psdmp_job_linearize *j) {
 }
 
 /* "A1_1", "A1_2", ... */
-static bool name_numbers(psdmp_job_linearize *j, psdmp_job_linearize_shown *s) {
+static bool name_numbers(psdmp_study_linearize *j, psdmp_study_linearize_shown *s) {
   enum { NAME = 32 };
   int count = numbers_of(s);
   const char **word = psdmp_job_array(&j->job, (size_t)count, sizeof *word);
@@ -57,7 +57,7 @@ static bool name_numbers(psdmp_job_linearize *j, psdmp_job_linearize_shown *s) {
 /* ---- files ---- */
 
 /* all but the points, which are written as they come */
-static psdm_status begin_document(psdmp_job_linearize *j) {
+static psdm_status begin_document(psdmp_study_linearize *j) {
   psdm_error error;
   if (psdm_result_new(&psdm_linearize_result_type, NULL, &j->head, &error)) return psdmp_job_fail(&j->job, &error);
   psdm_linearize_result *r = (psdm_linearize_result *)j->head;
@@ -72,8 +72,8 @@ static psdm_status begin_document(psdmp_job_linearize *j) {
   return psdmp_job_fail(&j->job, &error);
 }
 
-static psdm_status open_rows(psdmp_job_linearize *j) {
-  const char *path = psdmp_job_linearize_ends(j->set.out, ".csv") ? j->set.out : NULL;
+static psdm_status open_rows(psdmp_study_linearize *j) {
+  const char *path = psdmp_study_linearize_ends(j->set.out, ".csv") ? j->set.out : NULL;
   psdm_status status = psdmp_job_rows_open(&j->job, "out", path, &j->rows);
   for (int k = 0; k < j->shown_count && j->rows && !status; k++)
     if (j->shown[k].rows && !name_numbers(j, &j->shown[k])) status = psdmp_job_memory(&j->job);
@@ -82,20 +82,20 @@ static psdm_status open_rows(psdmp_job_linearize *j) {
 
 /* a MATLAB file holds all points at once: about ten matrices of 2 n by 2 n, in room that doubles, sorted and
  * compressed */
-static psdm_status fits(const psdmp_job_linearize *j) {
+static psdm_status fits(const psdmp_study_linearize *j) {
   psdm_error error;
   size_t n = (size_t)j->n, bytes = 4 * sizeof(double) * (5 * n + 10 * 4 * n * n);
   return psdm_csv_fits(j->csv, bytes, psdm_robot_memory(j->job.robot), &error) ? psdmp_job_fail(&j->job, &error)
                                                                                : PSDM_OK;
 }
 
-psdm_status psdmp_job_linearize_open(psdmp_job_linearize *j) {
+psdm_status psdmp_study_linearize_open(psdmp_study_linearize *j) {
   const char *out = j->set.out;
   show_all(j);
-  psdm_status status = psdmp_job_linearize_ends(out, ".mat") ? fits(j) : PSDM_OK;
+  psdm_status status = psdmp_study_linearize_ends(out, ".mat") ? fits(j) : PSDM_OK;
   if (!status) status = begin_document(j);
   if (!status) status = open_rows(j);
-  if (!status && psdmp_job_linearize_ends(out, ".json")) status = psdmp_job_open(&j->job, out, &j->json);
+  if (!status && psdmp_study_linearize_ends(out, ".json")) status = psdmp_job_open(&j->job, out, &j->json);
   if (!status && j->json) psdm_result_write_begin(j->head, j->json);
   return status;
 }
@@ -108,7 +108,7 @@ static const char *const outcomes[PSDM_LQR_COUNT] = {"ok", "weight", "unreachabl
 /* numbers, row by row; they stay the job's */
 #define PUT_MATRIX(to, from, r, c) ((to).item = (from), (to).rows = (r), (to).columns = (c))
 
-static void put_matrices(const psdmp_job_linearize *j, psdm_linear_point *p) {
+static void put_matrices(const psdmp_study_linearize *j, psdm_linear_point *p) {
   int n = j->n, N = j->states, m = j->inputs;
   if (j->second_order) {
     PUT_MATRIX(p->M, j->matrix[MATRIX_M], n, n);
@@ -122,10 +122,10 @@ static void put_matrices(const psdmp_job_linearize *j, psdm_linear_point *p) {
     PUT_MATRIX(p->A, j->matrix[MATRIX_A], N, N);
     PUT_MATRIX(p->B, j->matrix[MATRIX_B], N, m);
   }
-  if (psdmp_job_linearize_gains(j)) PUT_MATRIX(p->K, j->matrix[MATRIX_K], m, N);
+  if (psdmp_study_linearize_gains(j)) PUT_MATRIX(p->K, j->matrix[MATRIX_K], m, N);
 }
 
-static void put_facts(const psdmp_job_linearize *j, psdm_linear_point *p, psdm_lqr_result *lqr) {
+static void put_facts(const psdmp_study_linearize *j, psdm_linear_point *p, psdm_lqr_result *lqr) {
   const psdm_system_facts *f = j->set.dt > 0 ? &j->sampled_facts : &j->facts;
   PSDM_RESULT_SET(p->eigenvalues, j->set.dt > 0 ? j->sampled : j->modes, j->states);
   p->stability = verdicts[j->facts.stability];
@@ -133,7 +133,7 @@ static void put_facts(const psdmp_job_linearize *j, psdm_linear_point *p, psdm_l
   p->controllable = f->controllable, p->reachable = f->reachable, p->reach_margin = f->reach_margin;
   if (!j->set.lqr) return;
   *lqr = (psdm_lqr_result){.outcome = outcomes[j->lqr.outcome], .residual = j->lqr.residual};
-  if (psdmp_job_linearize_gains(j)) PSDM_RESULT_SET(lqr->closed_loop, j->closed, j->states);
+  if (psdmp_study_linearize_gains(j)) PSDM_RESULT_SET(lqr->closed_loop, j->closed, j->states);
   p->lqr = lqr;
 }
 
@@ -144,7 +144,7 @@ typedef struct parts {
   psdm_lqr_result lqr;
 } parts;
 
-static void fill(const psdmp_job_linearize *j, bool facts, parts *to) {
+static void fill(const psdmp_study_linearize *j, bool facts, parts *to) {
   const psdm_equilibrium_info *e = &j->equilibrium;
   psdm_linear_point *p = &to->point;
   *to = (parts){.equilibrium = {e->found, e->residual, e->rank, e->starts}};
@@ -195,7 +195,7 @@ static void copy_point(psdm_result *head, const parts *from, psdm_linear_point *
   to->lqr = lqr;
 }
 
-static psdm_status keep_point(psdmp_job_linearize *j, const parts *p) {
+static psdm_status keep_point(psdmp_study_linearize *j, const parts *p) {
   void *found = j->found;
   bool room = grow(&found, j->points, &j->found_room, sizeof *j->found);
   j->found = found;
@@ -204,14 +204,14 @@ static psdm_status keep_point(psdmp_job_linearize *j, const parts *p) {
   return PSDM_OK;
 }
 
-static size_t record_size(const psdmp_job_linearize *j) {
+static size_t record_size(const psdmp_study_linearize *j) {
   size_t size = 0;
   for (int k = 0; k < j->shown_count; k++) size += (size_t)numbers_of(&j->shown[k]);
   return size;
 }
 
 /* a point's numbers behind those of the points before */
-static psdm_status keep_record(psdmp_job_linearize *j) {
+static psdm_status keep_record(psdmp_study_linearize *j) {
   void *kept = j->kept;
   bool room = grow(&kept, j->points, &j->kept_room, record_size(j) * sizeof *j->kept);
   j->kept = kept;
@@ -225,7 +225,7 @@ static psdm_status keep_record(psdmp_job_linearize *j) {
 }
 
 /* points to pages: each matrix of all points, one after the other */
-static psdm_status save_mat(const psdmp_job_linearize *j) {
+static psdm_status save_mat(const psdmp_study_linearize *j) {
   psdm_matrix pages[2 + LINEARIZE_SHOWN];
   char kinematics[32];
   const char *out = j->set.out;
@@ -235,7 +235,7 @@ static psdm_status save_mat(const psdmp_job_linearize *j) {
   double *sorted = malloc(size * (size_t)j->points * sizeof *sorted), *at = sorted;
   if (!sorted) return psdmp_job_memory(&j->job);
   for (int k = 0; k < count; k++) {
-    const psdmp_job_linearize_shown *s = &j->shown[k];
+    const psdmp_study_linearize_shown *s = &j->shown[k];
     size_t part = (size_t)numbers_of(s);
     /* vectors: (points x n) rather than pages */
     pages[k] = s->rows ? (psdm_matrix){s->name, s->rows, s->columns, j->points, at, NULL}
@@ -255,26 +255,26 @@ static psdm_status save_mat(const psdmp_job_linearize *j) {
 /* ---- writing ---- */
 
 /* what is missing is NaN in files */
-static void blank(psdmp_job_linearize *j) {
-  bool lost = psdmp_job_linearize_lost(j), gains = psdmp_job_linearize_gains(j);
+static void blank(psdmp_study_linearize *j) {
+  bool lost = psdmp_study_linearize_lost(j), gains = psdmp_study_linearize_gains(j);
   for (int k = 0; k < j->shown_count; k++) {
-    const psdmp_job_linearize_shown *s = &j->shown[k];
+    const psdmp_study_linearize_shown *s = &j->shown[k];
     bool missing = s->rows && (lost || (s->value == j->matrix[MATRIX_K] && !gains));
     for (int i = 0; missing && i < numbers_of(s); i++) s->value[i] = NAN;
   }
 }
 
-static void add_row(psdmp_job_linearize *j) {
+static void add_row(psdmp_study_linearize *j) {
   psdmp_job_group group[LINEARIZE_SHOWN];
   for (int k = 0; k < j->shown_count; k++) {
-    const psdmp_job_linearize_shown *s = &j->shown[k];
+    const psdmp_study_linearize_shown *s = &j->shown[k];
     int count = s->value == &j->t ? 0 : numbers_of(s);
     group[k] = (psdmp_job_group){.name = s->name, .count = count, .value = s->value, .words = s->words};
   }
   psdmp_job_rows_add(j->rows, group, j->shown_count);
 }
 
-static bool give(const psdmp_job_linearize *j, bool facts, const parts *p) {
+static bool give(const psdmp_study_linearize *j, bool facts, const parts *p) {
   const psdm_linearization found = {
       .head = (const psdm_linearize_result *)j->head,
       .point = &p->point,
@@ -286,7 +286,7 @@ static bool give(const psdmp_job_linearize *j, bool facts, const parts *p) {
   return j->take(j->user, &found);
 }
 
-psdm_status psdmp_job_linearize_write(psdmp_job_linearize *j, bool facts) {
+psdm_status psdmp_study_linearize_write(psdmp_study_linearize *j, bool facts) {
   parts p;
   blank(j);
   fill(j, facts, &p);
@@ -294,18 +294,18 @@ psdm_status psdmp_job_linearize_write(psdmp_job_linearize *j, bool facts) {
   if (j->rows) add_row(j);
   if (j->take && !give(j, facts, &p)) j->enough = true;
   psdm_status status = j->take ? PSDM_OK : keep_point(j, &p);
-  return status || !psdmp_job_linearize_ends(j->set.out, ".mat") ? status : keep_record(j);
+  return status || !psdmp_study_linearize_ends(j->set.out, ".mat") ? status : keep_record(j);
 }
 
-bool psdmp_job_linearize_failed(const psdmp_job_linearize *j) {
+bool psdmp_study_linearize_failed(const psdmp_study_linearize *j) {
   return j->enough || (j->json && psdm_output_failed(j->json)) || psdmp_job_rows_failed(j->rows);
 }
 
-psdm_status psdmp_job_linearize_close(psdmp_job_linearize *j) {
+psdm_status psdmp_study_linearize_close(psdmp_study_linearize *j) {
   psdm_job *job = &j->job;
   psdm_linearize_result *r = (psdm_linearize_result *)j->head;
   psdm_error error;
-  psdm_status status = psdmp_job_linearize_ends(j->set.out, ".mat") ? save_mat(j) : PSDM_OK;
+  psdm_status status = psdmp_study_linearize_ends(j->set.out, ".mat") ? save_mat(j) : PSDM_OK;
   if (!status && j->json) psdm_result_write_end(j->json), status = psdmp_job_close(job, &j->json, true);
   if (!status) status = psdmp_job_rows_commit(job, &j->rows);
   if (status) return status;
@@ -320,7 +320,7 @@ psdm_status psdmp_job_linearize_close(psdmp_job_linearize *j) {
   return status ? psdmp_job_fail(job, &error) : PSDM_OK;
 }
 
-void psdmp_job_linearize_abort(psdmp_job_linearize *j) {
+void psdmp_study_linearize_abort(psdmp_study_linearize *j) {
   psdmp_job_close(&j->job, &j->json, false);
   psdmp_job_rows_abort(&j->job, &j->rows);
   psdm_result_free(j->head);

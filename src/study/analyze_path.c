@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/analyze_priv.h"
+#include "study/analyze_priv.h"
 
-static psdm_status file_error(const psdmp_job_analyze *a, const psdm_csv *csv, psdm_status status, int at,
+static psdm_status file_error(const psdmp_study_analyze *a, const psdm_csv *csv, psdm_status status, int at,
                               const char *text) {
   psdm_error error = {.status = status, .line = at};
   snprintf(error.file, sizeof error.file, "%.250s", psdm_csv_file(csv));
@@ -13,7 +13,7 @@ static psdm_status file_error(const psdmp_job_analyze *a, const psdm_csv *csv, p
 }
 
 /* columns of q1.., and of t or -1 */
-static psdm_status match_columns(const psdmp_job_analyze *a, const psdm_csv *csv, int *column, int *time) {
+static psdm_status match_columns(const psdmp_study_analyze *a, const psdm_csv *csv, int *column, int *time) {
   char text[256];
   *time = psdm_csv_find(csv, "t");
   for (int j = 0; j < a->n; j++) {
@@ -32,8 +32,8 @@ static psdm_status match_columns(const psdmp_job_analyze *a, const psdm_csv *csv
   return PSDM_OK;
 }
 
-static bool grow(psdmp_job_analyze *a) {
-  psdmp_job_path *p = &a->path;
+static bool grow(psdmp_study_analyze *a) {
+  psdmp_study_path *p = &a->path;
   if (p->count < p->room) return true;
   size_t room = p->room ? 2 * (size_t)p->room : 256;
   double *t = realloc(p->t, room * sizeof *t);
@@ -52,7 +52,7 @@ static void put_ellipsoid(double *at, const psdm_ellipsoid *e, bool inverse) {
 }
 
 /* inverses of apparent masses: these may be zero, the masses infinite */
-static psdm_status ellipsoids(psdmp_job_analyze *a, double *scratch, const double *q, double *row) {
+static psdm_status ellipsoids(psdmp_study_analyze *a, double *scratch, const double *q, double *row) {
   psdm_ellipsoid velocity, acceleration, inertia;
   psdm_status status = psdm_ellipsoids_at(a->job.robot, a->work, q, a->link, scratch, &velocity,
                                           a->numeric ? &acceleration : NULL, a->numeric ? &inertia : NULL, row);
@@ -64,9 +64,9 @@ static psdm_status ellipsoids(psdmp_job_analyze *a, double *scratch, const doubl
   return PSDM_OK;
 }
 
-static psdm_status read_rows(psdmp_job_analyze *a, psdm_csv *csv, const int *column, int time, double *values,
+static psdm_status read_rows(psdmp_study_analyze *a, psdm_csv *csv, const int *column, int time, double *values,
                              double *scratch) {
-  psdmp_job_path *p = &a->path;
+  psdmp_study_path *p = &a->path;
   psdm_error error;
   bool more = true;
   while (more) {
@@ -83,25 +83,25 @@ static psdm_status read_rows(psdmp_job_analyze *a, psdm_csv *csv, const int *col
   return p->count ? PSDM_OK : file_error(a, csv, PSDM_E_PARSE, 0, "no positions");
 }
 
-double psdmp_job_analyze_measure(const psdmp_job_analyze *a, long row) {
+double psdmp_study_analyze_measure(const psdmp_study_analyze *a, long row) {
   return a->path.row[row * PATH_NUMBERS + a->path.dimensions - 1];
 }
 
 /* an arm that stays in a plane never has a third axis */
-static void summarise(psdmp_job_analyze *a) {
-  psdmp_job_path *p = &a->path;
+static void summarise(psdmp_study_analyze *a) {
+  psdmp_study_path *p = &a->path;
   p->dimensions = 1;
   for (long r = 0; r < p->count; r++)
     for (int k = 1; k < 3; k++)
       if (p->row[r * PATH_NUMBERS + 3 + k] > 1e-9 * p->row[r * PATH_NUMBERS + 3] && p->dimensions < k + 1)
         p->dimensions = k + 1;
   for (long r = 0; r < p->count; r++) {
-    if (psdmp_job_analyze_measure(a, r) < psdmp_job_analyze_measure(a, p->least)) p->least = r;
-    if (psdmp_job_analyze_measure(a, r) > psdmp_job_analyze_measure(a, p->most)) p->most = r;
+    if (psdmp_study_analyze_measure(a, r) < psdmp_study_analyze_measure(a, p->least)) p->least = r;
+    if (psdmp_study_analyze_measure(a, r) > psdmp_study_analyze_measure(a, p->most)) p->most = r;
   }
 }
 
-psdm_status psdmp_job_analyze_path(psdmp_job_analyze *a) {
+psdm_status psdmp_study_analyze_path(psdmp_study_analyze *a) {
   const psdm_robot *robot = a->job.robot;
   psdm_csv *csv;
   psdm_error error;
@@ -140,8 +140,8 @@ static void name_columns(char name[PATH_NUMBERS][8], const char *words[PATH_NUMB
   }
 }
 
-psdm_status psdmp_job_analyze_rows(const psdmp_job_analyze *a) {
-  const psdmp_job_path *p = &a->path;
+psdm_status psdmp_study_analyze_rows(const psdmp_study_analyze *a) {
+  const psdmp_study_path *p = &a->path;
   const char *words[PATH_NUMBERS];
   char name[PATH_NUMBERS][8];
   psdmp_job_sink *sink;

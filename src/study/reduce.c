@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/reduce_priv.h"
+#include "study/reduce_priv.h"
 
-#define SETTINGS_STRUCT psdmp_job_reduce_settings
+#define SETTINGS_STRUCT psdmp_study_reduce_settings
 static const psdm_setting settings[] = {REDUCE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
-static psdm_status check(const psdmp_job_reduce *j) {
-  const psdmp_job_reduce_settings *set = &j->set;
+static psdm_status check(const psdmp_study_reduce *j) {
+  const psdmp_study_reduce_settings *set = &j->set;
   const psdm_job *job = &j->job;
   if (!(set->error > 0 && set->error < 1)) return psdmp_job_wrong(job, "\1error must lie between 0 and 1");
   if (!(set->confidence > 0 && set->confidence < 1))
@@ -26,10 +26,10 @@ static psdm_status check(const psdmp_job_reduce *j) {
 
 /* ---- the steps ---- */
 
-long psdmp_job_reduce_operations(const psdm_cost *c) { return c->mult + c->add + c->div; }
+long psdmp_study_reduce_operations(const psdm_cost *c) { return c->mult + c->add + c->div; }
 
-psdm_status psdmp_job_reduce_start(psdmp_job_reduce *j, const psdm_profile *profile, bool medians,
-                                   psdm_reducer **reducer) {
+psdm_status psdmp_study_reduce_start(psdmp_study_reduce *j, const psdm_profile *profile, bool medians,
+                                     psdm_reducer **reducer) {
   psdm_error error;
   psdm_reduce_options options = {.profile = *profile,
                                  .samples = (long)j->set.samples,
@@ -44,17 +44,17 @@ psdm_status psdmp_job_reduce_start(psdmp_job_reduce *j, const psdm_profile *prof
                                                                                    : PSDM_OK;
 }
 
-psdm_status psdmp_job_reduce_to(const psdmp_job_reduce *j, psdm_reducer *reducer, double wanted, double confidence,
-                                psdm_model **reduced, psdm_reduce_info *info) {
+psdm_status psdmp_study_reduce_to(const psdmp_study_reduce *j, psdm_reducer *reducer, double wanted, double confidence,
+                                  psdm_model **reduced, psdm_reduce_info *info) {
   psdm_error error;
   return psdm_reducer_reduce(reducer, wanted, confidence, reduced, info, &error) ? psdmp_job_fail(&j->job, &error)
                                                                                  : PSDM_OK;
 }
 
-static psdm_function asked(const psdmp_job_reduce *j) { return j->set.forward ? PSDM_F_FORWARD : PSDM_F_INVERSE; }
+static psdm_function asked(const psdmp_study_reduce *j) { return j->set.forward ? PSDM_F_FORWARD : PSDM_F_INVERSE; }
 
-psdm_status psdmp_job_reduce_count(const psdmp_job_reduce *j, const psdm_model *model, psdm_code_method method,
-                                   psdm_cost *cost) {
+psdm_status psdmp_study_reduce_count(const psdmp_study_reduce *j, const psdm_model *model, psdm_code_method method,
+                                     psdm_cost *cost) {
   psdm_error error;
   psdm_code *code;
   const psdm_robot *robot = j->job.robot;
@@ -67,16 +67,16 @@ psdm_status psdmp_job_reduce_count(const psdmp_job_reduce *j, const psdm_model *
   return PSDM_OK;
 }
 
-static psdm_status reduce(psdmp_job_reduce *j) {
+static psdm_status reduce(psdmp_study_reduce *j) {
   psdm_job *job = &j->job;
-  psdm_status status = psdmp_job_reduce_profile(j);
+  psdm_status status = psdmp_study_reduce_profile(j);
   if (status) return status;
   psdmp_job_tell(job, PSDM_JOB_STAGE, "reducing");
   psdmp_job_tell(job, PSDM_JOB_LACKING, "no result yet");
   psdmp_job_event(job, PSDM_JOB_STOPPABLE);
-  status = psdmp_job_reduce_start(j, &j->profile, false, &j->reducer);
+  status = psdmp_study_reduce_start(j, &j->profile, false, &j->reducer);
   psdmp_job_event(job, PSDM_JOB_LACKING);
-  if (!status) status = psdmp_job_reduce_to(j, j->reducer, j->set.error, j->set.confidence, &j->reduced, &j->info);
+  if (!status) status = psdmp_study_reduce_to(j, j->reducer, j->set.error, j->set.confidence, &j->reduced, &j->info);
   psdmp_job_event(job, PSDM_JOB_STAGE);
   if (status) return status;
   if (j->info.stopped)
@@ -84,25 +84,25 @@ static psdm_status reduce(psdmp_job_reduce *j) {
                    j->info.samples);
   psdmp_job_detail(job, "%ld of %ld functions kept, verified at %ld states, %.3g s", j->info.functions,
                    j->info.functions_before, j->info.samples, j->info.seconds);
-  status = psdmp_job_reduce_count(j, NULL, PSDM_CODE_EXPANDED, &j->full);
-  if (!status) status = psdmp_job_reduce_count(j, NULL, PSDM_CODE_RECURSIVE, &j->recursion);
-  return status ? status : psdmp_job_reduce_count(j, j->reduced, PSDM_CODE_EXPANDED, &j->less);
+  status = psdmp_study_reduce_count(j, NULL, PSDM_CODE_EXPANDED, &j->full);
+  if (!status) status = psdmp_study_reduce_count(j, NULL, PSDM_CODE_RECURSIVE, &j->recursion);
+  return status ? status : psdmp_study_reduce_count(j, j->reduced, PSDM_CODE_EXPANDED, &j->less);
 }
 
 /* ---- files ---- */
 
 /* the banner's command line, which reproduces this */
-static void command_text(const psdmp_job_reduce *j, char *text, size_t size) {
+static void command_text(const psdmp_study_reduce *j, char *text, size_t size) {
   psdmp_base_print(text, size, "psdm reduce %s --profile %s --error %g --confidence %g --samples %.0f --seed %.0f%s",
-                   psdmp_job_safe(&j->job, psdm_robot_name(j->job.robot)), psdmp_job_reduce_profile_name(j),
+                   psdmp_job_safe(&j->job, psdm_robot_name(j->job.robot)), psdmp_study_reduce_profile_name(j),
                    j->set.error, j->set.confidence, j->set.samples, j->set.seed, j->set.forward ? " --forward" : "");
 }
 
-static psdm_status write_out(psdmp_job_reduce *j) {
+static psdm_status write_out(psdmp_study_reduce *j) {
   char path[4096], command[512];
   psdm_error error;
   psdm_code *code;
-  psdm_status status = psdmp_job_folder(&j->job, j->set.out);
+  psdm_status status = psdmp_study_folder(&j->job, j->set.out);
   if (status) return status;
   if (snprintf(path, sizeof path, "%s/model.json", j->set.out) >= (int)sizeof path)
     return psdmp_job_wrong(&j->job, "\1out: the name is too long");
@@ -123,11 +123,11 @@ static psdm_status write_out(psdmp_job_reduce *j) {
 static psdm_operations counted(const psdm_cost *c) { return (psdm_operations){c->mult, c->add, c->div}; }
 
 static void fill(psdm_job *job, psdm_result *head) {
-  const psdmp_job_reduce *j = (psdmp_job_reduce *)job;
+  const psdmp_study_reduce *j = (psdmp_study_reduce *)job;
   const psdm_reduce_info *i = &j->info;
   psdm_reduce_result *r = (psdm_reduce_result *)head;
   psdm_result_name_robot(head, job->robot, &r->name, &r->fingerprint);
-  r->profile = psdmp_job_reduce_profile_name(j);
+  r->profile = psdmp_study_reduce_profile_name(j);
   r->forward = j->set.forward;
   r->error_wanted = j->set.error, r->confidence = j->set.confidence;
   r->reached = i->reached, r->interrupted = i->stopped, r->stopped = j->stopped;
@@ -136,17 +136,17 @@ static void fill(psdm_job *job, psdm_result *head) {
   r->p = i->functions, r->p_before = i->functions_before;
   r->l = i->parameters, r->l_before = i->parameters_before;
   r->full = counted(&j->full), r->reduced = counted(&j->less), r->recursion = counted(&j->recursion);
-  bool fewer = psdmp_job_reduce_operations(&j->less) < psdmp_job_reduce_operations(&j->recursion);
+  bool fewer = psdmp_study_reduce_operations(&j->less) < psdmp_study_reduce_operations(&j->recursion);
   r->wins = fewer ? "reduced" : "recursion";
-  psdmp_job_reduce_put(j, r);
+  psdmp_study_reduce_put(j, r);
 }
 
 /* table and figures are optional, and omitted after a stop */
-static psdm_status find_more(psdmp_job_reduce *j) {
+static psdm_status find_more(psdmp_study_reduce *j) {
   psdm_job *job = &j->job;
   psdm_status status = (j->set.figures || j->set.table) && psdmp_job_interrupted(job) ? PSDM_E_STOPPED : PSDM_OK;
-  if (!status && j->set.figures) status = psdmp_job_reduce_figures(j);
-  if (!status && j->set.table) status = psdmp_job_reduce_table(j);
+  if (!status && j->set.figures) status = psdmp_study_reduce_figures(j);
+  if (!status && j->set.table) status = psdmp_study_reduce_table(j);
   j->stopped = psdmp_job_interrupted(job);
   if (status && status != PSDM_E_STOPPED) return status;
   if (status && !j->info.stopped)
@@ -155,7 +155,7 @@ static psdm_status find_more(psdmp_job_reduce *j) {
 }
 
 static psdm_status run(psdm_job *job) {
-  psdmp_job_reduce *j = (psdmp_job_reduce *)job;
+  psdmp_study_reduce *j = (psdmp_study_reduce *)job;
   psdm_error error;
   psdm_status status = check(j);
   if (!status) status = psdmp_job_robot(job, PSDM_ROBOT_SETTINGS_OF(&j->set), &job->robot);
@@ -179,23 +179,23 @@ static psdm_status run(psdm_job *job) {
 }
 
 static void release(psdm_job *job) {
-  psdmp_job_reduce *j = (psdmp_job_reduce *)job;
+  psdmp_study_reduce *j = (psdmp_study_reduce *)job;
   psdm_reducer_free(j->reducer);
   psdm_model_free(j->reduced);
   psdm_model_free(j->model);
   free(j->states);
 }
 
-const psdmp_job_kind psdmp_job_reduce_kind = {.command = "reduce",
-                                              .settings = settings,
-                                              .bytes = sizeof(psdmp_job_reduce),
-                                              .values = offsetof(psdmp_job_reduce, set),
-                                              .run = run,
-                                              .free = release};
+const psdmp_job_kind psdmp_study_reduce_kind = {.command = "reduce",
+                                                .settings = settings,
+                                                .bytes = sizeof(psdmp_study_reduce),
+                                                .values = offsetof(psdmp_study_reduce, set),
+                                                .run = run,
+                                                .free = release};
 
 psdm_model *psdm_job_take_model(psdm_job *job) {
-  if (job->kind != &psdmp_job_reduce_kind || !job->answer) return NULL;
-  psdm_model *model = ((psdmp_job_reduce *)job)->reduced;
-  ((psdmp_job_reduce *)job)->reduced = NULL;
+  if (job->kind != &psdmp_study_reduce_kind || !job->answer) return NULL;
+  psdm_model *model = ((psdmp_study_reduce *)job)->reduced;
+  ((psdmp_study_reduce *)job)->reduced = NULL;
   return model;
 }

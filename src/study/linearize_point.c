@@ -2,14 +2,14 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "job/linearize_priv.h"
+#include "study/linearize_priv.h"
 
 static const char *const group_names[POINT_GROUPS] = {"t", "q", "qd", "qdd", "tau"};
 
 /* ---- the CSV's columns ---- */
 
-static psdm_status header_error(const psdmp_job_linearize *j, const char *format, ...) PSDM_PRINTF(2, 3);
-static psdm_status header_error(const psdmp_job_linearize *j, const char *format, ...) {
+static psdm_status header_error(const psdmp_study_linearize *j, const char *format, ...) PSDM_PRINTF(2, 3);
+static psdm_status header_error(const psdmp_study_linearize *j, const char *format, ...) {
   char text[512];
   psdm_error error;
   va_list args;
@@ -21,7 +21,7 @@ static psdm_status header_error(const psdmp_job_linearize *j, const char *format
 }
 
 /* a group is complete or absent */
-static psdm_status find_group(psdmp_job_linearize *j, int group, bool *used) {
+static psdm_status find_group(psdmp_study_linearize *j, int group, bool *used) {
   char name[32];
   int count = group == POINT_T ? 1 : j->n, found = 0, missing = 0;
   for (int i = 0; i < count; i++) {
@@ -37,7 +37,7 @@ static psdm_status find_group(psdmp_job_linearize *j, int group, bool *used) {
                                                  group_names[group], missing, group_names[group], j->n);
 }
 
-static psdm_status check_groups(const psdmp_job_linearize *j) {
+static psdm_status check_groups(const psdmp_study_linearize *j) {
   const bool *has = j->given;
   if (j->set.equilibrium && (has[POINT_QD] || has[POINT_QDD]))
     return header_error(j, "an equilibrium is at rest: columns qd and qdd cannot be used with \1equilibrium");
@@ -49,7 +49,7 @@ static psdm_status check_groups(const psdmp_job_linearize *j) {
   return PSDM_OK;
 }
 
-psdm_status psdmp_job_linearize_columns(psdmp_job_linearize *j) {
+psdm_status psdmp_study_linearize_columns(psdmp_study_linearize *j) {
   const psdm_job *job = &j->job;
   size_t columns = (size_t)psdm_csv_columns(j->csv);
   bool *used = psdmp_job_array(job, columns, sizeof *used);
@@ -67,12 +67,12 @@ psdm_status psdmp_job_linearize_columns(psdmp_job_linearize *j) {
 
 /* ---- the point ---- */
 
-static void take(const psdmp_job_linearize *j, int group, double *to) {
+static void take(const psdmp_study_linearize *j, int group, double *to) {
   for (int i = 0; i < j->n; i++) to[i] = j->given[group] ? j->row[j->place[group * j->n + i]] : 0;
 }
 
 /* a function at (q, qd, third), with friction if requested */
-static psdm_status evaluate(psdmp_job_linearize *j, psdm_function function, const double *third, double *out) {
+static psdm_status evaluate(psdmp_study_linearize *j, psdm_function function, const double *third, double *out) {
   psdm_eval_options options = {.friction = j->set.friction};
   size_t n = (size_t)j->n;
   memcpy(j->scratch, j->q, n * sizeof *third);
@@ -82,7 +82,7 @@ static psdm_status evaluate(psdmp_job_linearize *j, psdm_function function, cons
 }
 
 /* the q that tau holds, or the tau that holds q */
-static psdm_status settle(psdmp_job_linearize *j) {
+static psdm_status settle(psdmp_study_linearize *j) {
   const psdm_robot *robot = j->job.robot;
   if (!j->given[POINT_TAU]) return evaluate(j, PSDM_F_INVERSE, j->qdd, j->tau);
   psdm_equilibrium_options options = {.start = j->given[POINT_Q] ? j->q : NULL};
@@ -95,7 +95,7 @@ static psdm_status settle(psdmp_job_linearize *j) {
   return status;
 }
 
-static psdm_status complete(psdmp_job_linearize *j) {
+static psdm_status complete(psdmp_study_linearize *j) {
   j->t = j->given[POINT_T] ? j->row[j->place[POINT_T * j->n]] : 0;
   take(j, POINT_Q, j->q);
   take(j, POINT_QD, j->qd);
@@ -108,13 +108,13 @@ static psdm_status complete(psdmp_job_linearize *j) {
 
 /* ---- the model ---- */
 
-static void keep_inputs(psdmp_job_linearize *j) {
+static void keep_inputs(psdmp_study_linearize *j) {
   for (int i = 0; i < j->states; i++)
     for (int k = 0; k < j->inputs; k++)
       j->matrix[MATRIX_B][(long)i * j->inputs + k] = j->full[(long)i * j->n + j->input[k]];
 }
 
-static psdm_status find_gains(psdmp_job_linearize *j) {
+static psdm_status find_gains(psdmp_study_linearize *j) {
   bool sampled = j->set.dt > 0;
   return psdm_system_lqr(j->states, j->inputs, sampled ? j->Ad : j->matrix[MATRIX_A],
                          sampled ? j->Bd : j->matrix[MATRIX_B], j->set.dt, j->Q, j->R, j->scratch, j->matrix[MATRIX_K],
@@ -122,7 +122,7 @@ static psdm_status find_gains(psdmp_job_linearize *j) {
 }
 
 /* the matrices for the files */
-static psdm_status linearize(psdmp_job_linearize *j) {
+static psdm_status linearize(psdmp_study_linearize *j) {
   const psdm_robot *robot = j->job.robot;
   double **m = j->matrix;
   psdm_status status = psdm_state_space(robot, j->linear, j->q, j->qd, j->qdd, m[MATRIX_A], j->full);
@@ -141,12 +141,12 @@ static psdm_status linearize(psdmp_job_linearize *j) {
   return status || !j->set.lqr ? status : find_gains(j);
 }
 
-psdm_status psdmp_job_linearize_point(psdmp_job_linearize *j) {
+psdm_status psdmp_study_linearize_point(psdmp_study_linearize *j) {
   psdm_status status = complete(j);
-  return status || psdmp_job_linearize_lost(j) ? status : linearize(j);
+  return status || psdmp_study_linearize_lost(j) ? status : linearize(j);
 }
 
-psdm_status psdmp_job_linearize_analyze(psdmp_job_linearize *j) {
+psdm_status psdmp_study_linearize_analyze(psdmp_study_linearize *j) {
   psdm_status status = psdm_system_analyze(j->states, j->inputs, j->matrix[MATRIX_A], j->matrix[MATRIX_B], 0,
                                            j->scratch, j->modes, &j->facts);
   if (!status && j->set.dt > 0)
@@ -155,10 +155,10 @@ psdm_status psdmp_job_linearize_analyze(psdmp_job_linearize *j) {
   return status;
 }
 
-bool psdmp_job_linearize_lost(const psdmp_job_linearize *j) {
+bool psdmp_study_linearize_lost(const psdmp_study_linearize *j) {
   return j->set.equilibrium && j->given[POINT_TAU] && !j->equilibrium.found;
 }
 
-bool psdmp_job_linearize_gains(const psdmp_job_linearize *j) {
-  return j->set.lqr && !psdmp_job_linearize_lost(j) && j->lqr.outcome == PSDM_LQR_OK;
+bool psdmp_study_linearize_gains(const psdmp_study_linearize *j) {
+  return j->set.lqr && !psdmp_study_linearize_lost(j) && j->lqr.outcome == PSDM_LQR_OK;
 }

@@ -5,9 +5,9 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "job/bench_priv.h"
+#include "study/bench_priv.h"
 
-void psdmp_job_bench_place(psdm_bench_result *r) {
+void psdmp_study_bench_place(psdm_bench_result *r) {
   char line[256], day[32] = "", *processor = NULL;
   FILE *file = fopen("/proc/cpuinfo", "r");
   struct utsname machine;

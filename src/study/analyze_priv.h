@@ -1,8 +1,8 @@
 /* analyze_priv.h: what the files of the job analyze share. */
-#ifndef PSDMP_JOB_ANALYZE_PRIV_H
-#define PSDMP_JOB_ANALYZE_PRIV_H
+#ifndef PSDMP_STUDY_ANALYZE_PRIV_H
+#define PSDMP_STUDY_ANALYZE_PRIV_H
 
-#include "job/job_priv.h"
+#include "study/study.h"
 #include "psdm/analyze.h"
 #include "psdm/results.h"
 
@@ -25,25 +25,25 @@
   X(flag, json, "", "", "write one JSON object")                                                                      \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct psdmp_job_analyze_settings {
+typedef struct psdmp_study_analyze_settings {
   ANALYZE_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_job_analyze_settings;
+} psdmp_study_analyze_settings;
 
 enum { ELLIPSOIDS = 3, PATH_NUMBERS = 3 + ELLIPSOIDS * 12 };
 
 /* A path: positions, and for each w1 w2 w3, then three ellipsoids, each of three axes and nine direction cosines. */
-typedef struct psdmp_job_path {
+typedef struct psdmp_study_path {
   long count, room;
   bool timed;
   double *t, *q;    /* (count), (count x n) */
   double *row;      /* (count x PATH_NUMBERS) */
   int dimensions;   /* rank that the link's velocity reaches somewhere on the path */
   long least, most; /* rows of the smallest and largest manipulability */
-} psdmp_job_path;
+} psdmp_study_path;
 
-typedef struct psdmp_job_analyze {
+typedef struct psdmp_study_analyze {
   psdm_job job;
-  psdmp_job_analyze_settings set;
+  psdmp_study_analyze_settings set;
   psdm_model *model;
   psdm_structure *structure;
   psdm_bounds *bounds;
@@ -51,16 +51,17 @@ typedef struct psdmp_job_analyze {
   int n, link;
   bool numeric;          /* the robot's masses are known */
   double *lower, *upper; /* (n) ranges */
-  psdmp_job_path path;
+  psdmp_study_path path;
   psdm_analysis answer;
-} psdmp_job_analyze;
+} psdmp_study_analyze;
 
-psdm_status psdmp_job_analyze_path(psdmp_job_analyze *j); /* analyze_path.c: reads the positions */
-psdm_status psdmp_job_analyze_rows(const psdmp_job_analyze *j);
-double psdmp_job_analyze_measure(const psdmp_job_analyze *j, long row); /* manipulability in the path's dimensions */
+psdm_status psdmp_study_analyze_path(psdmp_study_analyze *j); /* analyze_path.c: reads the positions */
+psdm_status psdmp_study_analyze_rows(const psdmp_study_analyze *j);
+double psdmp_study_analyze_measure(const psdmp_study_analyze *j,
+                                   long row); /* manipulability in the path's dimensions */
 
-psdm_status psdmp_job_analyze_plot(psdmp_job_analyze *j);   /* analyze_plot.c */
-psdm_status psdmp_job_analyze_answer(psdmp_job_analyze *j); /* analyze_answer.c */
-long psdmp_job_analyze_beyond(const psdm_bounds *b);        /* samples beyond a proved bound: should be 0 */
+psdm_status psdmp_study_analyze_plot(psdmp_study_analyze *j);   /* analyze_plot.c */
+psdm_status psdmp_study_analyze_answer(psdmp_study_analyze *j); /* analyze_answer.c */
+long psdmp_study_analyze_beyond(const psdm_bounds *b);          /* samples beyond a proved bound: should be 0 */
 
 #endif

@@ -1,9 +1,9 @@
 /* reduce_priv.h: what the files of the job reduce share: settings, one run's belongings, the numbers of its figures and
  * table (Lloyd, Irani, Ahmadi 2021, Figures 2 and 7, Table 3). */
-#ifndef PSDMP_JOB_REDUCE_PRIV_H
-#define PSDMP_JOB_REDUCE_PRIV_H
+#ifndef PSDMP_STUDY_REDUCE_PRIV_H
+#define PSDMP_STUDY_REDUCE_PRIV_H
 
-#include "job/job_priv.h"
+#include "study/study.h"
 #include "psdm/psdm.h"
 
 #define REDUCE_SETTINGS(X)                                                                                           \
@@ -21,71 +21,71 @@
   X(flag, json, "", "", "write one JSON object")                                                                     \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct psdmp_job_reduce_settings {
+typedef struct psdmp_study_reduce_settings {
   REDUCE_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_job_reduce_settings;
+} psdmp_study_reduce_settings;
 
 enum { FIGURE_SIZES = 16, FIGURE_PROFILES = 2, FIGURE_BINS = 60, TABLE_CELLS = 8 };
 
 /* One size of a reduced model: the first functions of the ranking, refitted. */
-typedef struct psdmp_job_reduce_size {
+typedef struct psdmp_study_reduce_size {
   long functions;
   double error[2]; /* at the two confidences */
   long operations;
-} psdmp_job_reduce_size;
+} psdmp_study_reduce_size;
 
 /* One profile: how many functions contribute how much, and the trade-off. */
-typedef struct psdmp_job_reduce_figure {
+typedef struct psdmp_study_reduce_figure {
   const char *name;
   long functions;
   long median[FIGURE_BINS], largest[FIGURE_BINS]; /* functions whose median and largest contribution falls into a bin */
   long median_below, largest_below;               /* below the first bin, or always 0 */
   int sizes;
-  psdmp_job_reduce_size size[FIGURE_SIZES];
-} psdmp_job_reduce_figure;
+  psdmp_study_reduce_size size[FIGURE_SIZES];
+} psdmp_study_reduce_figure;
 
 /* One cell of the table. */
-typedef struct psdmp_job_reduce_cell {
+typedef struct psdmp_study_reduce_cell {
   const char *profile;
   double error, confidence; /* requested */
   psdm_reduce_info info;
   psdm_cost cost;
-} psdmp_job_reduce_cell;
+} psdmp_study_reduce_cell;
 
-typedef struct psdmp_job_reduce {
+typedef struct psdmp_study_reduce {
   psdm_job job;
-  psdmp_job_reduce_settings set;
+  psdmp_study_reduce_settings set;
   psdm_model *model, *reduced;
   psdm_reducer *reducer;
   psdm_profile profile;
   double *states; /* of a CSV */
   psdm_reduce_info info;
   psdm_cost full, recursion, less;
-  psdmp_job_reduce_figure figure[FIGURE_PROFILES];
+  psdmp_study_reduce_figure figure[FIGURE_PROFILES];
   int figures;
-  psdmp_job_reduce_cell table[TABLE_CELLS];
+  psdmp_study_reduce_cell table[TABLE_CELLS];
   bool tabled;
   bool stopped; /* table and figures may be missing */
-} psdmp_job_reduce;
+} psdmp_study_reduce;
 
-psdm_status psdmp_job_reduce_profile(psdmp_job_reduce *j); /* reduce_profile.c: the states */
-const char *psdmp_job_reduce_profile_name(const psdmp_job_reduce *j);
+psdm_status psdmp_study_reduce_profile(psdmp_study_reduce *j); /* reduce_profile.c: the states */
+const char *psdmp_study_reduce_profile_name(const psdmp_study_reduce *j);
 
 /* ---- the steps: reduce.c ---- */
 
-psdm_status psdmp_job_reduce_start(psdmp_job_reduce *j, const psdm_profile *profile, bool medians,
-                                   psdm_reducer **reducer);
-psdm_status psdmp_job_reduce_to(const psdmp_job_reduce *j, psdm_reducer *reducer, double wanted, double confidence,
-                                psdm_model **reduced, psdm_reduce_info *info);
+psdm_status psdmp_study_reduce_start(psdmp_study_reduce *j, const psdm_profile *profile, bool medians,
+                                     psdm_reducer **reducer);
+psdm_status psdmp_study_reduce_to(const psdmp_study_reduce *j, psdm_reducer *reducer, double wanted, double confidence,
+                                  psdm_model **reduced, psdm_reduce_info *info);
 /* operations of the function in question: of a model, or (NULL) of the robot by a method */
-psdm_status psdmp_job_reduce_count(const psdmp_job_reduce *j, const psdm_model *model, psdm_code_method method,
-                                   psdm_cost *cost);
-long psdmp_job_reduce_operations(const psdm_cost *cost); /* in all */
+psdm_status psdmp_study_reduce_count(const psdmp_study_reduce *j, const psdm_model *model, psdm_code_method method,
+                                     psdm_cost *cost);
+long psdmp_study_reduce_operations(const psdm_cost *cost); /* in all */
 
 /* ---- figures and table: reduce_figures.c ---- */
 
-psdm_status psdmp_job_reduce_figures(psdmp_job_reduce *j);
-psdm_status psdmp_job_reduce_table(psdmp_job_reduce *j);
-void psdmp_job_reduce_put(const psdmp_job_reduce *j, psdm_reduce_result *r); /* both into the document */
+psdm_status psdmp_study_reduce_figures(psdmp_study_reduce *j);
+psdm_status psdmp_study_reduce_table(psdmp_study_reduce *j);
+void psdmp_study_reduce_put(const psdmp_study_reduce *j, psdm_reduce_result *r); /* both into the document */
 
 #endif

@@ -2,23 +2,23 @@
 #include <math.h>
 #include <string.h>
 
-#include "job/linearize_priv.h"
+#include "study/linearize_priv.h"
 
-#define SETTINGS_STRUCT psdmp_job_linearize_settings
+#define SETTINGS_STRUCT psdmp_study_linearize_settings
 static const psdm_setting settings[] = {LINEARIZE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 /* ---- settings ---- */
 
-static psdm_status check(psdmp_job_linearize *j) {
-  const psdmp_job_linearize_settings *s = &j->set;
+static psdm_status check(psdmp_study_linearize *j) {
+  const psdmp_study_linearize_settings *s = &j->set;
   const psdm_job *job = &j->job;
   j->second_order = strcmp(s->form, "second-order") == 0;
   if (!s->at) return psdmp_job_wrong(job, "missing \1at FILE.csv: the points to linearize at");
   if (!(s->dt >= 0)) return psdmp_job_wrong(job, "\1dt must not be negative");
   if (j->second_order && s->dt > 0) return psdmp_job_wrong(job, "\1dt needs \1form state-space");
   if ((s->Q || s->R) && !s->lqr) return psdmp_job_wrong(job, "\1Q and \1R need \1lqr");
-  if (s->out && !psdmp_job_linearize_ends(s->out, ".csv") && !psdmp_job_linearize_ends(s->out, ".json") &&
-      !psdmp_job_linearize_ends(s->out, ".mat"))
+  if (s->out && !psdmp_study_linearize_ends(s->out, ".csv") && !psdmp_study_linearize_ends(s->out, ".json") &&
+      !psdmp_study_linearize_ends(s->out, ".mat"))
     return psdmp_job_wrong(job, "\1out '%s': a name that ends in .csv, .json or .mat was expected",
                            psdmp_job_safe(job, s->out));
   return PSDM_OK;
@@ -34,7 +34,7 @@ static int take_numbers(const char *text, int most, double *value) {
   }
 }
 
-static psdm_status choose_inputs(psdmp_job_linearize *j) {
+static psdm_status choose_inputs(psdmp_study_linearize *j) {
   double value[PSDM_MAX_JOINTS];
   int count = j->set.inputs ? take_numbers(j->set.inputs, j->n, value) : j->n;
   j->input = psdmp_job_array(&j->job, (size_t)j->n, sizeof *j->input);
@@ -53,7 +53,7 @@ static psdm_status choose_inputs(psdmp_job_linearize *j) {
 
 /* ---- weights on the diagonals ---- */
 
-static psdm_status set_Q(psdmp_job_linearize *j) {
+static psdm_status set_Q(psdmp_study_linearize *j) {
   double value[2 * PSDM_MAX_JOINTS] = {100, 1}; /* 0.1 rad weighs as much as 1 rad/s */
   const psdm_job *job = &j->job;
   int count = j->set.Q ? take_numbers(j->set.Q, j->states, value) : 2;
@@ -67,12 +67,12 @@ static psdm_status set_Q(psdmp_job_linearize *j) {
   return PSDM_OK;
 }
 
-static double usual_R(const psdmp_job_linearize *j, int input) {
+static double usual_R(const psdmp_study_linearize *j, int input) {
   double effort = psdmp_job_joint(j->job.robot, j->input[input])->limits.effort;
   return isfinite(effort) && effort > 0 ? 1 / (effort * effort) : 0.01;
 }
 
-static psdm_status set_R(psdmp_job_linearize *j) {
+static psdm_status set_R(psdmp_study_linearize *j) {
   double value[2 * PSDM_MAX_JOINTS];
   const psdm_job *job = &j->job;
   int count = j->set.R ? take_numbers(j->set.R, j->inputs, value) : 0;
@@ -88,7 +88,7 @@ static psdm_status set_R(psdmp_job_linearize *j) {
 
 /* ---- memory ---- */
 
-static psdm_status allocate(psdmp_job_linearize *j) {
+static psdm_status allocate(psdmp_study_linearize *j) {
   const psdm_robot *robot = j->job.robot;
   size_t n = (size_t)j->n, N = (size_t)j->states, m = (size_t)j->inputs;
   size_t sizes[MATRICES] = {[MATRIX_M] = n * n, [MATRIX_C2] = n * n, [MATRIX_D] = n * n, [MATRIX_G] = n * n,
@@ -114,7 +114,7 @@ static psdm_status allocate(psdmp_job_linearize *j) {
   return PSDM_OK;
 }
 
-static psdm_status prepare(psdmp_job_linearize *j) {
+static psdm_status prepare(psdmp_study_linearize *j) {
   psdm_error error;
   const psdm_robot *robot = j->job.robot;
   if (psdm_robot_ready(robot, &error)) return psdmp_job_fail(&j->job, &error);
@@ -129,31 +129,31 @@ static psdm_status prepare(psdmp_job_linearize *j) {
 
 /* ---- the points ---- */
 
-static psdm_status file_error(const psdmp_job_linearize *j, psdm_status status, int line, const char *text) {
+static psdm_status file_error(const psdmp_study_linearize *j, psdm_status status, int line, const char *text) {
   psdm_error error;
   psdmp_base_fail(&error, status, psdm_csv_file(j->csv), line, 0, "%s", text);
   return psdmp_job_fail(&j->job, &error);
 }
 
-static psdm_status open_points(psdmp_job_linearize *j) {
+static psdm_status open_points(psdmp_study_linearize *j) {
   psdm_job *job = &j->job;
   psdm_error error;
   psdmp_job_typed(job, j->set.at, "points", "\1at FILE.csv");
   psdmp_job_reads(job, j->set.at);
   if (psdm_csv_open(j->set.at, NULL, &j->csv, &error)) return psdmp_job_fail(job, &error);
-  psdm_status status = psdmp_job_linearize_columns(j);
-  return status ? status : psdmp_job_linearize_open(j);
+  psdm_status status = psdmp_study_linearize_columns(j);
+  return status ? status : psdmp_study_linearize_open(j);
 }
 
 /* a missing result is told, is NaN in the files, and makes the answer less than was asked for */
-static void note_misses(psdmp_job_linearize *j) {
+static void note_misses(psdmp_study_linearize *j) {
   psdm_job *job = &j->job;
   const char *file = psdm_csv_file(j->csv);
   int line = psdm_csv_line(j->csv);
-  if (psdmp_job_linearize_lost(j)) {
+  if (psdmp_study_linearize_lost(j)) {
     psdmp_job_warn(job, "%s:%d: no q was found that these torques hold; the nearest is off by %.2g of them", file, line,
                    j->equilibrium.residual);
-  } else if (j->set.lqr && !psdmp_job_linearize_gains(j)) {
+  } else if (j->set.lqr && !psdmp_study_linearize_gains(j)) {
     psdmp_job_warn(job, "%s:%d: no LQR gains: %s", file, line, psdm_lqr_text(j->lqr.outcome));
   } else {
     return;
@@ -161,28 +161,28 @@ static void note_misses(psdmp_job_linearize *j) {
   job->good = false;
 }
 
-static psdm_status add_point(psdmp_job_linearize *j) {
+static psdm_status add_point(psdmp_study_linearize *j) {
   int line = psdm_csv_line(j->csv);
-  psdm_status status = psdmp_job_linearize_point(j);
+  psdm_status status = psdmp_study_linearize_point(j);
   if (status)
     return file_error(j, status, line,
                       status == PSDM_E_LIMIT ? "the sampled model overflows: \1dt is too long for this point" : "");
   note_misses(j);
   /* words and derived facts are not needed for a file of numbers alone */
-  bool wanted = !j->take || j->set.json || !j->set.out || psdmp_job_linearize_ends(j->set.out, ".json"),
-       facts = wanted && !psdmp_job_linearize_lost(j);
-  if (facts && psdmp_job_linearize_analyze(j))
+  bool wanted = !j->take || j->set.json || !j->set.out || psdmp_study_linearize_ends(j->set.out, ".json"),
+       facts = wanted && !psdmp_study_linearize_lost(j);
+  if (facts && psdmp_study_linearize_analyze(j))
     return file_error(j, PSDM_E_LIMIT, line, "the model's eigenvalues were not found");
-  return psdmp_job_linearize_write(j, facts);
+  return psdmp_study_linearize_write(j, facts);
 }
 
-static psdm_status find_points(psdmp_job_linearize *j) {
+static psdm_status find_points(psdmp_study_linearize *j) {
   psdm_job *job = &j->job;
   psdm_error error;
   bool more = true;
   long long total = psdmp_job_file_size(j->set.at);
   double began = psdmp_base_clock();
-  while (!psdmp_job_linearize_failed(j)) {
+  while (!psdmp_study_linearize_failed(j)) {
     if (psdm_csv_row(j->csv, j->row, &more, &error)) return psdmp_job_fail(job, &error);
     if (!more) break;
     psdm_status status = add_point(j);
@@ -195,7 +195,7 @@ static psdm_status find_points(psdmp_job_linearize *j) {
 }
 
 static psdm_status run(psdm_job *job) {
-  psdmp_job_linearize *j = (psdmp_job_linearize *)job;
+  psdmp_study_linearize *j = (psdmp_study_linearize *)job;
   psdm_status status = check(j);
   if (!status) status = psdmp_job_robot(job, PSDM_ROBOT_SETTINGS_OF(&j->set), &job->robot);
   if (!status) status = prepare(j);
@@ -204,26 +204,26 @@ static psdm_status run(psdm_job *job) {
   psdmp_job_tell(job, PSDM_JOB_STAGE, "linearizing");
   status = find_points(j);
   psdmp_job_event(job, PSDM_JOB_STAGE);
-  return status ? status : psdmp_job_linearize_close(j);
+  return status ? status : psdmp_study_linearize_close(j);
 }
 
 static void release(psdm_job *job) {
-  psdmp_job_linearize *j = (psdmp_job_linearize *)job;
-  psdmp_job_linearize_abort(j);
+  psdmp_study_linearize *j = (psdmp_study_linearize *)job;
+  psdmp_study_linearize_abort(j);
   psdm_csv_close(j->csv);
   psdm_linear_free(j->linear, NULL);
   psdm_work_free(j->work, NULL);
 }
 
-const psdmp_job_kind psdmp_job_linearize_kind = {.command = "linearize",
-                                                 .settings = settings,
-                                                 .bytes = sizeof(psdmp_job_linearize),
-                                                 .values = offsetof(psdmp_job_linearize, set),
-                                                 .run = run,
-                                                 .free = release};
+const psdmp_job_kind psdmp_study_linearize_kind = {.command = "linearize",
+                                                   .settings = settings,
+                                                   .bytes = sizeof(psdmp_study_linearize),
+                                                   .values = offsetof(psdmp_study_linearize, set),
+                                                   .run = run,
+                                                   .free = release};
 
 void psdm_job_points(psdm_job *job, bool (*take)(void *user, const psdm_linearization *point), void *user) {
-  if (job->kind != &psdmp_job_linearize_kind) return;
-  ((psdmp_job_linearize *)job)->take = take;
-  ((psdmp_job_linearize *)job)->user = user;
+  if (job->kind != &psdmp_study_linearize_kind) return;
+  ((psdmp_study_linearize *)job)->take = take;
+  ((psdmp_study_linearize *)job)->user = user;
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "job/job_priv.h"
+#include "study/study.h"
 #include "psdm/results.h"
 #include "psdm/symbolic.h"
 
@@ -150,4 +150,4 @@ static void release(psdm_job *job) {
   psdm_model_free(j->derived);
 }
 
-PSDMP_JOB_KIND(params, params, release);
+PSDMP_STUDY_KIND(params, params, release);

@@ -1,5 +1,5 @@
 /* analyze_answer.c: what was found, as a document. */
-#include "job/analyze_priv.h"
+#include "study/analyze_priv.h"
 
 static void put_entry(psdm_result *head, int present, const unsigned char *depends, int n, psdm_structure_entry *to) {
   long *joint = psdm_result_memory(head, n, sizeof *joint), count = 0;
@@ -10,7 +10,7 @@ static void put_entry(psdm_result *head, int present, const unsigned char *depen
 }
 
 /* [joint, velocity, velocity] of the terms that are there */
-static void put_coriolis(const psdmp_job_analyze *a, psdm_analyze_result *r) {
+static void put_coriolis(const psdmp_study_analyze *a, psdm_analyze_result *r) {
   long count = 0, n = a->n, most = n * n * (n + 1) / 2;
   long *term = psdm_result_memory(&r->head, 3 * most, sizeof *term);
   for (int i = 0; term && i < n; i++)
@@ -24,7 +24,7 @@ static void put_coriolis(const psdmp_job_analyze *a, psdm_analyze_result *r) {
   r->c.columns = 3;
 }
 
-static void put_structure(const psdmp_job_analyze *a, psdm_analyze_result *r) {
+static void put_structure(const psdmp_study_analyze *a, psdm_analyze_result *r) {
   unsigned char depends[PSDM_MAX_JOINTS];
   int n = a->n;
   psdm_structure_entry *M = psdm_result_items(&r->head, &psdm_structure_entry_type, (long)n * n),
@@ -76,12 +76,12 @@ static void put_bound(psdm_result *head, const psdm_bound *b, const psdm_bounds 
   to->samples = sampled;
 }
 
-long psdmp_job_analyze_beyond(const psdm_bounds *b) {
+long psdmp_study_analyze_beyond(const psdm_bounds *b) {
   return b->mass.at_samples.beyond + b->mass_small.at_samples.beyond + b->mass_least.at_samples.beyond +
          b->coriolis.at_samples.beyond + b->gravity.at_samples.beyond;
 }
 
-static void put_bounds(const psdmp_job_analyze *a, psdm_analyze_result *r) {
+static void put_bounds(const psdmp_study_analyze *a, psdm_analyze_result *r) {
   const psdm_bounds *b = a->bounds;
   psdm_bounds_result *to = b ? psdm_result_items(&r->head, &psdm_bounds_result_type, 1) : NULL;
   if (!to) return;
@@ -95,19 +95,19 @@ static void put_bounds(const psdmp_job_analyze *a, psdm_analyze_result *r) {
   to->samples = b->samples;
   to->device = a->set.device;
   to->samples_seconds = b->samples_seconds;
-  to->beyond = psdmp_job_analyze_beyond(b);
+  to->beyond = psdmp_study_analyze_beyond(b);
   to->seconds = b->seconds;
   r->bounds = to;
 }
 
-static void put_path_point(const psdmp_job_analyze *a, psdm_result *head, long row, psdm_path_point *to) {
-  to->manipulability = psdmp_job_analyze_measure(a, row);
+static void put_path_point(const psdmp_study_analyze *a, psdm_result *head, long row, psdm_path_point *to) {
+  to->manipulability = psdmp_study_analyze_measure(a, row);
   if (a->path.timed) to->t = a->path.t[row];
   PSDM_RESULT_SET(to->q, psdm_result_numbers(head, a->path.q + row * a->n, a->n), a->n);
 }
 
-static void put_path(const psdmp_job_analyze *a, psdm_analyze_result *r) {
-  const psdmp_job_path *p = &a->path;
+static void put_path(const psdmp_study_analyze *a, psdm_analyze_result *r) {
+  const psdmp_study_path *p = &a->path;
   psdm_path_result *to = a->set.path ? psdm_result_items(&r->head, &psdm_path_result_type, 1) : NULL;
   if (!to) return;
   to->positions = p->count;
@@ -119,7 +119,7 @@ static void put_path(const psdmp_job_analyze *a, psdm_analyze_result *r) {
 }
 
 static void fill(psdm_job *job, psdm_result *head) {
-  const psdmp_job_analyze *a = (psdmp_job_analyze *)job;
+  const psdmp_study_analyze *a = (psdmp_study_analyze *)job;
   psdm_analyze_result *r = (psdm_analyze_result *)head;
   psdm_result_name_robot(head, job->robot, &r->name, &r->fingerprint);
   r->n = a->n;
@@ -130,6 +130,6 @@ static void fill(psdm_job *job, psdm_result *head) {
   put_path(a, r);
 }
 
-psdm_status psdmp_job_analyze_answer(psdmp_job_analyze *a) {
+psdm_status psdmp_study_analyze_answer(psdmp_study_analyze *a) {
   return psdmp_job_answer(&a->job, &psdm_analyze_result_type, fill);
 }

@@ -3,17 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/analyze_priv.h"
-#include "job/state_priv.h"
+#include "study/analyze_priv.h"
 #include "psdm/text.h"
 
-#define SETTINGS_STRUCT psdmp_job_analyze_settings
+#define SETTINGS_STRUCT psdmp_study_analyze_settings
 static const psdm_setting settings[] = {ANALYZE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static bool whole(double x, double least, double most) { return x >= least && x <= most && x == floor(x); }
 
-static psdm_status check(const psdmp_job_analyze *a) {
-  const psdmp_job_analyze_settings *s = &a->set;
+static psdm_status check(const psdmp_study_analyze *a) {
+  const psdmp_study_analyze_settings *s = &a->set;
   const psdm_job *job = &a->job;
   if (!whole(s->points, 1, 1e12)) return psdmp_job_wrong(job, "\1points must be a whole number");
   if (!whole(s->samples, 0, 4e9)) return psdmp_job_wrong(job, "\1samples must be a whole number from 0 to 4e9");
@@ -30,7 +29,7 @@ static psdm_status check(const psdmp_job_analyze *a) {
 
 /* ---- ranges ---- */
 
-static int joint_named(const psdmp_job_analyze *a, const char *name) {
+static int joint_named(const psdmp_study_analyze *a, const char *name) {
   double number;
   if (psdm_parse_number(name, &number))
     return number == floor(number) && number >= 1 && number <= a->n ? (int)number - 1 : -1;
@@ -40,7 +39,7 @@ static int joint_named(const psdmp_job_analyze *a, const char *name) {
 }
 
 /* "2=-1:1", modified here */
-static psdm_status take_limit(psdmp_job_analyze *a, char *text) {
+static psdm_status take_limit(psdmp_study_analyze *a, char *text) {
   char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
   double lower, upper;
   int joint = -1;
@@ -58,12 +57,13 @@ static psdm_status take_limit(psdmp_job_analyze *a, char *text) {
   return PSDM_OK;
 }
 
-static psdm_status set_limits(psdmp_job_analyze *a) {
+static psdm_status set_limits(psdmp_study_analyze *a) {
   psdm_status status = PSDM_OK;
   char *at = NULL;
   a->lower = psdmp_job_array(&a->job, 2 * (size_t)a->n, sizeof *a->lower);
-  if (a->set.limits) at = psdmp_base_arena_text(&a->job.state->arena, a->set.limits, strlen(a->set.limits));
+  if (a->set.limits) at = psdmp_job_array(&a->job, strlen(a->set.limits) + 1, 1);
   if (!a->lower || (a->set.limits && !at)) return psdmp_job_memory(&a->job);
+  if (at) memcpy(at, a->set.limits, strlen(a->set.limits) + 1);
   a->upper = a->lower + a->n;
   for (int q = 0; q < a->n; q++) {
     const psdm_limits *limits = &psdmp_job_joint(a->job.robot, q)->limits;
@@ -79,14 +79,14 @@ static psdm_status set_limits(psdmp_job_analyze *a) {
 
 /* ---- work ---- */
 
-static psdm_status find_link(psdmp_job_analyze *a) {
+static psdm_status find_link(psdmp_study_analyze *a) {
   const psdm_robot *robot = a->job.robot;
   if (!a->set.link) return a->link = psdmp_job_default_link(&a->job, robot, "\1link selects another"), PSDM_OK;
   psdm_status status = psdmp_job_find_link(&a->job, "link", robot, a->set.link, &a->link);
   return status ? status : psdmp_job_must_move(&a->job, "link", robot, a->link);
 }
 
-static psdm_status find_structure(psdmp_job_analyze *a) {
+static psdm_status find_structure(psdmp_study_analyze *a) {
   const psdm_robot *robot = a->job.robot;
   psdm_error error;
   a->numeric = psdm_robot_ready(robot, &error) == PSDM_OK;
@@ -98,9 +98,9 @@ static psdm_status find_structure(psdmp_job_analyze *a) {
 }
 
 /* a sample beyond a proved bound means a bug here or an unsupported robot, and is always reported */
-static void judge(psdmp_job_analyze *a) {
+static void judge(psdmp_study_analyze *a) {
   psdm_job *job = &a->job;
-  long beyond = psdmp_job_analyze_beyond(a->bounds);
+  long beyond = psdmp_study_analyze_beyond(a->bounds);
   if (psdmp_job_interrupted(job))
     psdmp_job_warn(job, "interrupted: these bounds hold, but may not be the tightest%s",
                    a->set.samples > 0 ? ", and samples are missing" : "");
@@ -111,7 +111,7 @@ static void judge(psdmp_job_analyze *a) {
                  beyond, a->bounds->samples);
 }
 
-static psdm_status find_bounds(psdmp_job_analyze *a) {
+static psdm_status find_bounds(psdmp_study_analyze *a) {
   psdm_job *job = &a->job;
   psdm_error error;
   if (!a->numeric || a->set.no_bounds) return PSDM_OK;
@@ -139,32 +139,32 @@ static psdm_status find_bounds(psdmp_job_analyze *a) {
   return PSDM_OK;
 }
 
-static psdm_status find(psdmp_job_analyze *a) {
+static psdm_status find(psdmp_study_analyze *a) {
   psdm_job *job = &a->job;
   a->n = psdm_robot_n(job->robot);
   psdm_status status = set_limits(a);
   if (!status) status = find_link(a);
   if (!status && psdm_work_new(job->robot, NULL, &a->work)) status = psdmp_job_memory(job);
   if (!status) status = find_structure(a);
-  if (!status && a->set.path && !psdmp_job_helps(job)) status = psdmp_job_analyze_path(a);
+  if (!status && a->set.path && !psdmp_job_helps(job)) status = psdmp_study_analyze_path(a);
   return status ? status : find_bounds(a);
 }
 
 static psdm_status run(psdm_job *job) {
-  psdmp_job_analyze *a = (psdmp_job_analyze *)job;
+  psdmp_study_analyze *a = (psdmp_study_analyze *)job;
   psdm_status status = check(a);
   if (!status && psdmp_job_helps(job) && a->set.samples == 0) return PSDM_OK; /* nothing to share */
   if (!status) status = psdmp_job_robot(job, PSDM_ROBOT_SETTINGS_OF(&a->set), &job->robot);
   if (!status) status = find(a);
   if (status || psdmp_job_helps(job)) return status;
-  if (a->set.path) status = psdmp_job_analyze_rows(a);
-  if (!status && a->set.plots) status = psdmp_job_analyze_plot(a);
+  if (a->set.path) status = psdmp_study_analyze_rows(a);
+  if (!status && a->set.plots) status = psdmp_study_analyze_plot(a);
   a->answer = (psdm_analysis){a->structure, a->lower, a->upper};
-  return status ? status : psdmp_job_analyze_answer(a);
+  return status ? status : psdmp_study_analyze_answer(a);
 }
 
 static void release(psdm_job *job) {
-  psdmp_job_analyze *a = (psdmp_job_analyze *)job;
+  psdmp_study_analyze *a = (psdmp_study_analyze *)job;
   psdm_bounds_free(a->bounds);
   psdm_structure_free(a->structure);
   psdm_model_free(a->model);
@@ -174,8 +174,8 @@ static void release(psdm_job *job) {
   free(a->path.row);
 }
 
-PSDMP_JOB_KIND(analyze, psdmp_job_analyze, release);
+PSDMP_STUDY_KIND(analyze, psdmp_study_analyze, release);
 
 const psdm_analysis *psdm_job_analysis(const psdm_job *job) {
-  return job->kind == &psdmp_job_analyze_kind && job->answer ? &((const psdmp_job_analyze *)job)->answer : NULL;
+  return job->kind == &psdmp_study_analyze_kind && job->answer ? &((const psdmp_study_analyze *)job)->answer : NULL;
 }

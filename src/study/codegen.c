@@ -1,7 +1,7 @@
 /* codegen.c: the dynamics as straight-line C, with a self-test, in a folder. */
 #include <string.h>
 
-#include "job/job_priv.h"
+#include "study/study.h"
 #include "psdm/psdm.h"
 
 #define CODEGEN_SETTINGS(X)                                                                                            \
@@ -59,7 +59,7 @@ static bool next_word(const char **list, char word[64]) {
   return true;
 }
 
-psdm_status psdmp_job_functions(const psdm_job *job, const char *list, unsigned *functions, unsigned *optional) {
+psdm_status psdmp_study_functions(const psdm_job *job, const char *list, unsigned *functions, unsigned *optional) {
   const char *words[PSDM_FUNCTION_COUNT + 2] = {"usual", "all"};
   for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) words[2 + f] = psdm_function_name((psdm_function)f);
   unsigned named = 0;
@@ -114,7 +114,7 @@ static psdm_status parse(codegen *j) {
   if (friction < PSDM_FRICTION_KINDS) o->friction = (psdm_friction_kind)friction;
   if (friction == PSDM_FRICTION_KINDS && !set->params)
     return psdmp_job_wrong(job, "\1friction calibrated needs \1params FILE, which holds the friction");
-  psdm_status status = psdmp_job_functions(job, set->functions, &o->functions, &o->optional);
+  psdm_status status = psdmp_study_functions(job, set->functions, &o->functions, &o->optional);
   if (friction && !(PSDM_CODE_RIGID & ~o->functions)) o->functions |= 1u << PSDM_F_FRICTION; /* all */
   if (!status) status = parse_wraps(job, set->wrap, &o->wraps);
   if (!status && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_F_REGRESSOR & 1))
@@ -258,4 +258,4 @@ static void release(psdm_job *job) {
   psdm_parameters_free(((codegen *)job)->parameters);
 }
 
-PSDMP_JOB_KIND(codegen, codegen, release);
+PSDMP_STUDY_KIND(codegen, codegen, release);

@@ -1,9 +1,9 @@
-/* job_priv.h: what the jobs share: their settings, what they tell, the rows and documents that they make.
+/* job.h: what the jobs share: their settings, what they tell, the rows and documents that they make.
  *
  * A job's function answers PSDM_OK to go on. In its texts the name of a setting stands behind "\1": "\1log_rate must
  * be positive" is told as log_rate, or as --log-rate where the caller speaks of options. */
-#ifndef PSDMP_JOB_PRIV_H
-#define PSDMP_JOB_PRIV_H
+#ifndef PSDMP_JOB_H
+#define PSDMP_JOB_H
 
 #include <stdio.h>
 
@@ -32,21 +32,8 @@ typedef struct psdmp_job_kind {
                                                   .run = run,                    \
                                                   .free = release}
 
-/* src/job/NAME.c has each. */
-#define PSDMP_JOB_KINDS(X) \
-  X(analyze)               \
-  X(bench)                 \
-  X(calibrate)             \
-  X(codegen)               \
-  X(derive)                \
-  X(excite)                \
-  X(inspect)               \
-  X(linearize)             \
-  X(params)                \
-  X(payload)               \
-  X(plan)                  \
-  X(reduce)                \
-  X(simulate)
+/* src/job/NAME.c has each of this room. */
+#define PSDMP_JOB_KINDS(X) X(calibrate) X(excite) X(payload) X(plan) X(simulate)
 #define PSDMP_JOB_DECLARE(name) extern const psdmp_job_kind psdmp_job_##name##_kind;
 PSDMP_JOB_KINDS(PSDMP_JOB_DECLARE)
 
@@ -60,6 +47,9 @@ struct psdm_job {
   psdm_result *answer;           /* NULL: none yet */
   bool good;
 };
+
+/* of a kind, with its settings at their defaults; host may be NULL */
+psdm_status psdmp_job_new(const psdmp_job_kind *kind, const psdm_job_host *host, psdm_job **job, psdm_error *error);
 
 /* zeroed, freed with the job; NULL when out of memory */
 void *psdmp_job_array(const psdm_job *job, size_t count, size_t size);
@@ -93,6 +83,8 @@ void psdmp_job_tell(const psdm_job *job, psdm_job_event event, const char *forma
 #define psdmp_job_detail(job, ...) psdmp_job_tell(job, PSDM_JOB_DETAIL, __VA_ARGS__)
 #define psdmp_job_event(job, event) psdmp_job_tell(job, event, "%s", "")
 
+/* the next psdmp_job_progress is not too soon to ask the caller */
+void psdmp_job_ask_soon(const psdm_job *job);
 /* false: to be stopped; so does a later psdmp_job_interrupted */
 bool psdmp_job_progress(const psdm_job *job, const char *doing, double share);
 /* the same by numbers: "120 rows", of a total (0: unknown) of what done counts; began: when the stage did */
@@ -112,10 +104,6 @@ bool psdmp_job_given(const psdm_job *job, const char *setting); /* differs from 
 
 /* which of the words that its argument offers a setting has; -1: another */
 int psdmp_job_choice(const psdm_job *job, const char *setting);
-
-/* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word names
- * alone */
-psdm_status psdmp_job_functions(const psdm_job *job, const char *list, unsigned *functions, unsigned *optional);
 
 /* "1,2,3": count numbers, or one for all */
 psdm_status psdmp_job_numbers(const psdm_job *job, const char *setting, const char *text, int count, double *value);
@@ -175,7 +163,6 @@ void psdmp_job_weak_axes(const psdm_job *job, const psdm_robot *robot, double co
 
 /* ---- files that are written ---- */
 
-psdm_status psdmp_job_folder(const psdm_job *job, const char *directory); /* makes it; its parents must be there */
 psdm_status psdmp_job_open(const psdm_job *job, const char *path, psdm_output **out);
 /* accepts a NULL object */
 psdm_status psdmp_job_close(const psdm_job *job, psdm_output **out, bool keep);

@@ -1,5 +1,5 @@
 /* inspect.c: a robot as read from its file. */
-#include "job/job_priv.h"
+#include "study/study.h"
 #include "psdm/results.h"
 
 #define INSPECT_SETTINGS(X)                                                                                            \
@@ -37,4 +37,4 @@ static psdm_status run(psdm_job *job) {
   return PSDM_OK;
 }
 
-PSDMP_JOB_KIND(inspect, inspect, NULL);
+PSDMP_STUDY_KIND(inspect, inspect, NULL);

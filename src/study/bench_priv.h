@@ -1,8 +1,8 @@
 /* bench_priv.h: what the job bench measures: generated functions by each method, and the library's recursions. */
-#ifndef PSDMP_JOB_BENCH_PRIV_H
-#define PSDMP_JOB_BENCH_PRIV_H
+#ifndef PSDMP_STUDY_BENCH_PRIV_H
+#define PSDMP_STUDY_BENCH_PRIV_H
 
-#include "job/job_priv.h"
+#include "study/study.h"
 #include "psdm/psdm.h"
 
 #define BENCH_SETTINGS(X)                                                                       \
@@ -18,14 +18,14 @@
   X(flag, json, "", "", "write one JSON object")                                                \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct psdmp_job_bench_settings {
+typedef struct psdmp_study_bench_settings {
   BENCH_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_job_bench_settings;
+} psdmp_study_bench_settings;
 
 enum { BENCH_STATES = 64, BENCH_ROWS = 2 * PSDM_FUNCTION_COUNT };
 
 /* One generated function by one method. */
-typedef struct psdmp_job_bench_row {
+typedef struct psdmp_study_bench_row {
   psdm_function function;
   const char *method;
   bool chosen; /* the method that auto takes */
@@ -34,11 +34,11 @@ typedef struct psdmp_job_bench_row {
   size_t bytes, bytes_batch; /* of machine code */
   double error;              /* worst, relative to the recursions' largest number */
   double ns, ns_batch;       /* per state */
-} psdmp_job_bench_row;
+} psdmp_study_bench_row;
 
-typedef struct psdmp_job_bench {
+typedef struct psdmp_study_bench {
   psdm_job job;
-  psdmp_job_bench_settings set;
+  psdmp_study_bench_settings set;
   const psdm_robot *robot; /* the job's */
   psdm_model *model;       /* base parameters, for the recursions' regressor */
   psdm_work *work;
@@ -50,28 +50,28 @@ typedef struct psdmp_job_bench {
   psdm_code *code[BENCH_ROWS]; /* one per function: finished ones are kept after an interrupt */
   psdm_compiled *compiled[BENCH_ROWS];
   int codes;
-  psdmp_job_bench_row row[BENCH_ROWS];
+  psdmp_study_bench_row row[BENCH_ROWS];
   int rows;
   double library[PSDM_FUNCTION_COUNT]; /* ns of the recursion; 0: not measured */
   int rounds;                          /* measured so far */
   double share;                        /* of the functions that are generated */
-} psdmp_job_bench;
+} psdmp_study_bench;
 
 /* Prepares everything except the code. */
-psdm_status psdmp_job_bench_open(psdmp_job_bench *b);
-void psdmp_job_bench_close(psdmp_job_bench *b);
+psdm_status psdmp_study_bench_open(psdmp_study_bench *b);
+void psdmp_study_bench_close(psdmp_study_bench *b);
 
 /* Generates, compiles and adds the rows of functions by a method; a function that is there by this method already is
  * left out. chosen: the rows are what auto takes. A stop ends it with the rows so far, if there are any. */
-psdm_status psdmp_job_bench_add(psdmp_job_bench *b, const psdm_code_options *options, bool chosen);
+psdm_status psdmp_study_bench_add(psdmp_study_bench *b, const psdm_code_options *options, bool chosen);
 
 /* Errors of all rows. */
-psdm_status psdmp_job_bench_verify(psdmp_job_bench *b);
+psdm_status psdmp_study_bench_verify(psdmp_study_bench *b);
 
 /* Best times of repeat rounds; each measures everything once. */
-void psdmp_job_bench_time(psdmp_job_bench *b);
+void psdmp_study_bench_time(psdmp_study_bench *b);
 
 /* machine and date: a time means nothing without them: bench_io.c */
-void psdmp_job_bench_place(psdm_bench_result *r);
+void psdmp_study_bench_place(psdm_bench_result *r);
 
 #endif

@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/bench_priv.h"
-#include "job/state_priv.h"
+#include "study/bench_priv.h"
 
 /* ---- states ---- */
 
 /* motions and their torques */
-static psdm_status fill_states(psdmp_job_bench *b) {
+static psdm_status fill_states(psdmp_study_bench *b) {
   static const double most[3] = {3, 2, 5};
   size_t n = (size_t)psdm_robot_n(b->robot);
   uint64_t seed = 1;
@@ -25,14 +24,14 @@ static psdm_status fill_states(psdmp_job_bench *b) {
 }
 
 /* length of the largest result */
-static size_t most_outputs(const psdmp_job_bench *b) {
+static size_t most_outputs(const psdmp_study_bench *b) {
   size_t n = (size_t)psdm_robot_n(b->robot), l = (size_t)psdm_model_l(b->model), most = 12;
   if (6 * n > most) most = 6 * n;
   if (3 * n * n > most) most = 3 * n * n;
   return n * l > most ? n * l : most;
 }
 
-psdm_status psdmp_job_bench_open(psdmp_job_bench *b) {
+psdm_status psdmp_study_bench_open(psdmp_study_bench *b) {
   const psdm_robot *robot = b->robot = b->job.robot;
   psdm_error error;
   size_t n = (size_t)psdm_robot_n(robot);
@@ -53,7 +52,7 @@ psdm_status psdmp_job_bench_open(psdmp_job_bench *b) {
   return status ? psdmp_job_fail(&b->job, &(psdm_error){.status = status}) : PSDM_OK;
 }
 
-void psdmp_job_bench_close(psdmp_job_bench *b) {
+void psdmp_study_bench_close(psdmp_study_bench *b) {
   for (int k = 0; k < b->codes; k++) {
     psdm_compiled_free(b->compiled[k]);
     psdm_code_free(b->code[k]);
@@ -69,21 +68,21 @@ void psdmp_job_bench_close(psdmp_job_bench *b) {
 
 /* ---- rows ---- */
 
-static bool has_row(const psdmp_job_bench *b, psdm_function f, const char *method) {
+static bool has_row(const psdmp_study_bench *b, psdm_function f, const char *method) {
   for (int k = 0; k < b->rows; k++)
     if (b->row[k].function == f && strcmp(b->row[k].method, method) == 0) return true;
   return false;
 }
 
 /* a compiler that runs is stopped with us; what is there already is worth measuring */
-static psdm_status fail(const psdmp_job_bench *b, const psdm_error *error) {
+static psdm_status fail(const psdmp_study_bench *b, const psdm_error *error) {
   bool stopped =
       error->status == PSDM_E_STOPPED || (error->status == PSDM_E_COMPILER && psdmp_job_interrupted(&b->job));
   return stopped && b->rows ? PSDM_OK : psdmp_job_fail(&b->job, error);
 }
 
 /* one function */
-static psdm_status add_function(psdmp_job_bench *b, const psdm_code_options *options, bool chosen) {
+static psdm_status add_function(psdmp_study_bench *b, const psdm_code_options *options, bool chosen) {
   psdm_error error;
   int at = b->codes;
   psdm_compile_options compile = {.native = true, .compiler = b->set.compiler};
@@ -93,7 +92,7 @@ static psdm_status add_function(psdmp_job_bench *b, const psdm_code_options *opt
   if (status) return fail(b, &error);
   b->codes++;
   double began = psdmp_base_clock();
-  b->job.state->asked = 0; /* for some time nothing else is said */
+  psdmp_job_ask_soon(&b->job); /* for some time nothing else is said */
   psdmp_job_progress(&b->job, "compiling", -1);
   if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error)) return fail(b, &error);
   const psdm_compile_info *info = psdm_compiled_info(b->compiled[at]);
@@ -101,7 +100,7 @@ static psdm_status add_function(psdmp_job_bench *b, const psdm_code_options *opt
                    psdm_code_count(b->code[at]), info->cached ? "found in the cache" : "compiled",
                    psdmp_base_clock() - began);
   for (int k = 0; k < psdm_code_count(b->code[at]); k++) {
-    psdmp_job_bench_row row = {.chosen = chosen, .from = b->compiled[at]};
+    psdmp_study_bench_row row = {.chosen = chosen, .from = b->compiled[at]};
     row.function = psdm_code_at(b->code[at], k, &row.cost, &row.method);
     if (has_row(b, row.function, row.method)) continue;
     psdm_compiled_symbol(row.from, row.function, false, &row.bytes);
@@ -117,7 +116,7 @@ static int bits(unsigned x) {
   return count;
 }
 
-psdm_status psdmp_job_bench_add(psdmp_job_bench *b, const psdm_code_options *options, bool chosen) {
+psdm_status psdmp_study_bench_add(psdmp_study_bench *b, const psdm_code_options *options, bool chosen) {
   psdm_status status = PSDM_OK;
   for (unsigned f = 0; f < PSDM_FUNCTION_COUNT && !status; f++) {
     psdm_code_options one = *options;
@@ -145,7 +144,7 @@ typedef void (*batch_gives_three)(size_t, const double *, const double *, const 
 static bool linearizes(psdm_function f) { return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD; }
 
 /* how many of q, qd, and qdd or tau a function takes */
-static int takes(const psdmp_job_bench *b, psdm_function f) {
+static int takes(const psdmp_study_bench *b, psdm_function f) {
   return psdm_eval_inputs(b->robot, f) / psdm_robot_n(b->robot);
 }
 
@@ -155,7 +154,7 @@ static size_t third(psdm_function f, size_t n) {
 }
 
 /* the generated function itself, called by its own type; step: numbers between the results of two states */
-static void sweep_generated(const psdmp_job_bench *b, const psdmp_job_bench_row *row, size_t step) {
+static void sweep_generated(const psdmp_study_bench *b, const psdmp_study_bench_row *row, size_t step) {
   size_t n = (size_t)psdm_robot_n(b->robot), last = third(row->function, n);
   int count = takes(b, row->function);
   psdm_compiled_pointer p = psdm_compiled_symbol(row->from, row->function, false, NULL);
@@ -174,7 +173,7 @@ static void sweep_generated(const psdmp_job_bench *b, const psdmp_job_bench_row 
   }
 }
 
-static void sweep_batch(const psdmp_job_bench *b, const psdmp_job_bench_row *row) {
+static void sweep_batch(const psdmp_study_bench *b, const psdmp_study_bench_row *row) {
   size_t n = (size_t)psdm_robot_n(b->robot) * BENCH_STATES, last = third(row->function, n);
   int count = takes(b, row->function);
   psdm_compiled_pointer p = psdm_compiled_symbol(row->from, row->function, true, NULL);
@@ -192,7 +191,7 @@ static void sweep_batch(const psdmp_job_bench *b, const psdmp_job_bench_row *row
 }
 
 /* the library's recursion at one state */
-static psdm_status recursion(const psdmp_job_bench *b, psdm_function f, const double *x, double *out) {
+static psdm_status recursion(const psdmp_study_bench *b, psdm_function f, const double *x, double *out) {
   const psdm_robot *r = b->robot;
   int n = psdm_robot_n(r), joint = psdm_robot_default_link(r, NULL);
   psdm_eval_options base = {.model = b->model, .scratch = b->scratch};
@@ -214,7 +213,7 @@ static psdm_status recursion(const psdmp_job_bench *b, psdm_function f, const do
   }
 }
 
-static void sweep_recursion(const psdmp_job_bench *b, psdm_function f) {
+static void sweep_recursion(const psdmp_study_bench *b, psdm_function f) {
   size_t n = (size_t)psdm_robot_n(b->robot);
   for (size_t s = 0; s < BENCH_STATES; s++) recursion(b, f, b->state + 4 * n * s, b->out);
 }
@@ -229,7 +228,7 @@ static double largest(const double *x, size_t count) {
 
 /* accelerations are judged by the torques that their errors amount to, potential energy by its change from the first
  * state */
-static double difference(const psdmp_job_bench *b, psdm_function f, size_t s, const double *got, const double *want,
+static double difference(const psdmp_study_bench *b, psdm_function f, size_t s, const double *got, const double *want,
                          double shift, size_t count) {
   size_t n = (size_t)psdm_robot_n(b->robot);
   double worst = 0, *M = b->out + (BENCH_STATES + 1) * most_outputs(b);
@@ -246,7 +245,7 @@ static double difference(const psdmp_job_bench *b, psdm_function f, size_t s, co
 }
 
 /* results in b->out, of state s, number i, at [s * by_state + i * by_number] */
-static psdm_status compare(const psdmp_job_bench *b, psdm_function f, size_t by_state, size_t by_number, size_t count,
+static psdm_status compare(const psdmp_study_bench *b, psdm_function f, size_t by_state, size_t by_number, size_t count,
                            double *error) {
   size_t n = (size_t)psdm_robot_n(b->robot), most = most_outputs(b);
   double *want = b->out + BENCH_STATES * most, *got = malloc(most * sizeof *got), worst = 0, scale = 0, shift = 0;
@@ -266,7 +265,7 @@ static psdm_status compare(const psdmp_job_bench *b, psdm_function f, size_t by_
   return status;
 }
 
-static psdm_status verify_row(const psdmp_job_bench *b, psdmp_job_bench_row *row) {
+static psdm_status verify_row(const psdmp_study_bench *b, psdmp_study_bench_row *row) {
   int count = 0;
   psdm_compiled_result(row->from, row->function, 0, &count);
   sweep_generated(b, row, (size_t)count);
@@ -276,7 +275,7 @@ static psdm_status verify_row(const psdmp_job_bench *b, psdmp_job_bench_row *row
   return compare(b, row->function, 1, BENCH_STATES, (size_t)count, &row->error);
 }
 
-psdm_status psdmp_job_bench_verify(psdmp_job_bench *b) {
+psdm_status psdmp_study_bench_verify(psdmp_study_bench *b) {
   psdm_status status = PSDM_OK;
   for (int k = 0; k < b->rows && !status; k++) status = verify_row(b, &b->row[k]);
   return status ? psdmp_job_fail(&b->job, &(psdm_error){.status = status}) : PSDM_OK;
@@ -286,7 +285,7 @@ psdm_status psdmp_job_bench_verify(psdmp_job_bench *b) {
 
 typedef enum what { GENERATED, BATCH, LIBRARY } what;
 
-static void sweep(const psdmp_job_bench *b, what kind, int index) {
+static void sweep(const psdmp_study_bench *b, what kind, int index) {
   switch (kind) {
     case GENERATED: sweep_generated(b, &b->row[index], 0); break;
     case BATCH: sweep_batch(b, &b->row[index]); break;
@@ -295,7 +294,7 @@ static void sweep(const psdmp_job_bench *b, what kind, int index) {
 }
 
 /* ns per state, over enough sweeps for the clock's resolution; *ns is the best so far, 0: none */
-static void measure(const psdmp_job_bench *b, what kind, int index, double *ns) {
+static void measure(const psdmp_study_bench *b, what kind, int index, double *ns) {
   const double least = 100e-6;
   long sweeps = 1;
   double spent;
@@ -310,7 +309,7 @@ static void measure(const psdmp_job_bench *b, what kind, int index, double *ns) 
   if (*ns == 0 || spent < *ns) *ns = spent;
 }
 
-void psdmp_job_bench_time(psdmp_job_bench *b) {
+void psdmp_study_bench_time(psdmp_study_bench *b) {
   bool timed[PSDM_FUNCTION_COUNT] = {false};
   double began = psdmp_base_clock();
   int rounds = (int)b->set.repeat;
