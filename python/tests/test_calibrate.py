@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import cli
 import numpy as np
 import psdm
 import pytest
@@ -36,7 +37,7 @@ def fast(two_link):
 
 
 def write_log(path: pathlib.Path, log: dict[str, np.ndarray]) -> None:
-    psdm._tool.write_csv(str(path), {name: log[name] for name in ("t", "q", "tau")})
+    cli.write_csv(str(path), {name: log[name] for name in ("t", "q", "tau")})
 
 
 def command(*words: object) -> None:
@@ -49,7 +50,7 @@ def test_arrays_are_the_commands_files(two_link, run, tmp_path):
     robot.write_text(two_link.to_yaml())
     write_log(log, run.log)
     command("calibrate", robot, "--log", log, "--holdout", 0.3, "--plain-friction", "--estimator", "wls", "--covariance", "--out", out, "--predict", rows)
-    table = psdm._tool.read_csv(str(rows))
+    table = cli.read_csv(str(rows))
     for found in (two_link.calibrate(run.log, **QUICK), two_link.calibrate([log], **QUICK)):
         assert found.to_yaml() == out.read_text()
         assert list(table) == list(found.rows) and all(np.array_equal(table[name], found.rows[name]) for name in table)

@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable
 
+import cli
 import numpy as np
 import psdm
 import pytest
@@ -113,10 +114,10 @@ def test_payload_is_the_commands(two_link, run, carried, tmp_path):
     paths["robot.yaml"].write_text(two_link.to_yaml())
     paths["params.yaml"].write_text(text)
     for name, table in (("log.csv", log), ("empty.csv", run.log)):
-        psdm._tool.write_csv(str(paths[name]), {channel: table[channel] for channel in ("t", "q", "tau")})
+        cli.write_csv(str(paths[name]), {channel: table[channel] for channel in ("t", "q", "tau")})
     subprocess.run([psdm.executable(), "payload", paths["robot.yaml"], "--params", paths["params.yaml"], "--log", paths["log.csv"], "--empty", paths["empty.csv"], "--out",
                     paths["loaded.yaml"], "--predict", paths["rows.csv"]], check=True, capture_output=True)
-    rows = psdm._tool.read_csv(str(paths["rows.csv"]))
+    rows = cli.read_csv(str(paths["rows.csv"]))
     for load in (two_link.payload(log, parameters=text, empty=run.log), two_link.payload(paths["log.csv"], parameters=text, empty=paths["empty.csv"])):
         assert load.to_yaml() == paths["loaded.yaml"].read_text()
         assert list(rows) == list(load.rows) and all(np.array_equal(rows[name], load.rows[name]) for name in rows)
@@ -183,7 +184,7 @@ def test_excite(two_link, tmp_path):
     path.write_text(two_link.to_yaml())
     subprocess.run([psdm._tool.executable(), "excite", path, "--seconds", "5", "--starts", "1", "--evaluations", "300", "--velocity", "1.5", "--out", out], check=True,
                    stdout=subprocess.DEVNULL)
-    rows = psdm._tool.read_csv(str(out))
+    rows = cli.read_csv(str(out))
     assert list(rows) == list(motion.rows) and all(np.array_equal(rows[name], motion.rows[name]) for name in rows)
 
 
@@ -202,11 +203,11 @@ def test_plan_is_the_commands(two_link, tmp_path):
     path = {"t": t, "q": np.outer(t * t * (3 - 2 * t), [1.0, 0.5])}
     robot, trajectory, out = tmp_path / "robot.yaml", tmp_path / "trajectory.csv", tmp_path / "motion.csv"
     robot.write_text(two_link.to_yaml())
-    psdm._tool.write_csv(str(trajectory), path)
+    cli.write_csv(str(trajectory), path)
     for what, words in (("time", {"effort": [60, 20], "velocity": 3}), ("scale", {"velocity": 0.5, "output": 0.02})):
         given, motion = two_link.plan(what, trajectory=str(trajectory), **words), two_link.plan(what, trajectory=path, **words)
-        subprocess.run([psdm.executable(), "plan", robot, what, "--trajectory", trajectory, *psdm._tool.option_words(words), "--out", out], check=True, capture_output=True)
-        rows = psdm._tool.read_csv(str(out))
+        subprocess.run([psdm.executable(), "plan", robot, what, "--trajectory", trajectory, *cli.option_words(words), "--out", out], check=True, capture_output=True)
+        rows = cli.read_csv(str(out))
         for found in (given, motion):
             assert list(rows) == list(found.rows) and all(np.array_equal(rows[name], found.rows[name]) for name in rows)
         assert motion["what"] == what and motion["rows"] == len(motion.t) and motion.robot is two_link
@@ -484,12 +485,12 @@ def test_system_calls(tmp_path):
     """All of it, looked at by strace: no child but the plotter, nothing written but what is asked for."""
     if not shutil.which("strace") or subprocess.run(["strace", "-o", tmp_path / "trial", "true"], capture_output=True, check=False).returncode:
         pytest.skip("strace is missing, or may not trace here")
-    program = f"""
+    program = """
 import psdm
 robot = psdm.Robot.shipped("two_link")
 run = robot.simulate(1, control="computed-torque", reference="fourier", log=True, log_rate=100, no_code=True)
 results = [robot.facts("inspect"), robot.facts("derive"), robot.facts("params"), robot.analyze(points=1000), robot.reduce(samples=1000), run]
-results += [robot.excite("gravity", seconds=20), robot.facts("linearize", at={{"q": [[0.1, 0.2]]}})]
+results += [robot.excite("gravity", seconds=20), robot.facts("linearize", at={"q": [[0.1, 0.2]]})]
 assert psdm.Robot.from_tables([[0.5, 0, 0, 0]]).to_yaml()
 psdm.report(results, "page.html", gnuplot="true")
 """

@@ -1,17 +1,14 @@
 """What the command does with a robot: calibrate, excite, simulate, plan, payload, reduce, analyze.
 
 Every option of the command is a keyword: ``psdm excite --harmonics 8`` is ``robot.excite(harmonics=8)``; ``psdm COMMAND --help`` lists them.
-Tables go through temporary files in which no bit is lost (MATLAB's format for logs, CSV with 17 digits for motions).
+All of it runs in this process; arrays are read where they lie.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import pathlib
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Union
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +16,6 @@ import numpy.typing as npt
 from psdm import _job, _tool
 from psdm._job import Progress
 from psdm.results import Calibration, Excitation, Payload, Plan, Reduction, Result, Simulation
-
-if TYPE_CHECKING:
-    from psdm.robot import Robot
 
 #: a file, or arrays by channel: {"t": (rows,), "q": (rows, n), "tau": (rows, n), ...}; a result with rows is one
 Log = Union[str, "os.PathLike[str]", Mapping[str, Any]]
@@ -36,63 +30,10 @@ def _columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: np.asarray(rows[name], dtype=np.float64) for name in names if name in rows}
 
 
-class Job:
-    """One call of the command: its words, and the folder of its files."""
-
-    def __init__(self, robot: Robot, command: str, folder: str, options: Mapping[str, Any]) -> None:
-        self.robot = robot
-        self.folder = folder
-        self.words = [command, *robot._words(folder)]
-        self.options = dict(options)
-
-    def path(self, name: str) -> str:
-        return os.path.join(self.folder, name)
-
-    def log(self, table: Log, name: str) -> str:
-        """A path as it is, or arrays t, q, ..., tau or i in a file without losing a bit."""
-        from psdm.robot import save_matrices
-
-        if isinstance(table, (str, os.PathLike)):
-            return os.fspath(table)
-        channels = _columns(table, CHANNELS)
-        return save_matrices({key: value.reshape(len(value), -1) for key, value in channels.items()}, self.path(f"{name}.mat"))
-
-    def run(self) -> tuple[dict[str, Any], int, str]:
-        return _tool.run([*self.words, *_tool.option_words(self.options)])
-
-    def text(self, name: str) -> str:
-        path = pathlib.Path(self.path(name))
-        return path.read_text() if path.exists() else ""
-
-    def rows(self, name: str) -> dict[str, Any]:
-        return _tool.read_csv(self.path(name)) if os.path.exists(self.path(name)) else {}
-
-
 class Commands:
     """The part of Robot that asks the command."""
 
     _source: dict[str, Any]
-
-    def _words(self: Any, folder: str) -> list[str]:
-        """This robot as the command's arguments: its own file and options, or, with other parameters, what it would write itself."""
-        source = self._source
-        path = os.path.join(folder, "robot")
-        if source["pi"] is not None:
-            pathlib.Path(path).write_text(self.to_yaml(), encoding="utf-8", errors="surrogateescape")
-            return [path]
-        pathlib.Path(path).write_text(source["text"], encoding="utf-8", errors="surrogateescape")
-        given = dict(source["options"])
-        snap = given.pop("snap")
-        words = [path, *_tool.option_words({name: value for name, value in given.items() if value}), *([] if snap else ["--no-snap"])]
-        if source["parameters"] is not None:
-            pathlib.Path(folder, "params.yaml").write_text(source["parameters"])
-            words += ["--params", os.path.join(folder, "params.yaml")]
-        return words
-
-    @contextlib.contextmanager
-    def _job(self: Any, command: str, options: Mapping[str, Any]) -> Iterator[Job]:
-        with tempfile.TemporaryDirectory(prefix="psdm-") as folder:
-            yield Job(self, command, folder, options)
 
     def calibrate(self: Any, log: Log | Sequence[Log], *, estimator: str = "consistent", holdout: float | str | None = None, predict: bool = True,
                   progress: Progress | None = None, **options: Any) -> Calibration:

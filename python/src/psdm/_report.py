@@ -39,12 +39,10 @@ class Page:
         check(self._watch.run(lambda: int(lib.psdm_job_report(self._watch.host, self._report, name, self._lacking, self._error)), lambda: False), self._error)
 
     def add_result(self, result: Result, name: str) -> None:
-        """Its JSON, its rows, and the files that it has; name stands for theirs."""
+        """Its JSON and its rows; name stands for their files'."""
         self._add_text(result.to_json(), f"{name}.json")
-        if result.rows and not result._files:
+        if result.rows:
             self._add_rows(result.rows, f"{name}.csv")
-        for suffix, text in result._files.items():
-            self._add_text(text, name + suffix)
 
     def _add_text(self, text: str, name: str) -> None:
         data = text.encode("utf-8", "surrogateescape")

@@ -25,15 +25,13 @@ class Result(Mapping[str, Any]):
     ``rows`` holds its table by column: t, q (rows, n), ... ; these too are attributes. psdm.report takes any number of results.
     """
 
-    def __init__(self, robot: Robot, data: dict[str, Any], rows: dict[str, Array] | None = None, code: int = _tool.EXIT_OK, words: str = "",
-                 files: Mapping[str, str] | None = None) -> None:
+    def __init__(self, robot: Robot, data: dict[str, Any], rows: dict[str, Array] | None = None, code: int = _tool.EXIT_OK, words: str = "") -> None:
         self.robot = robot
         self.data = data
         self.rows: dict[str, Array] = rows or {}
         self.good = code == _tool.EXIT_OK
         self.interrupted = code == _tool.EXIT_INTERRUPTED
         self.words = words
-        self._files = dict(files or {})
 
     def __getitem__(self, key: str) -> Any:
         return self.data[key]

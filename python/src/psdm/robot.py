@@ -647,15 +647,6 @@ def _matrices(matrices: Mapping[str, Array]) -> tuple[Any, list[Any]]:
     return table, keep
 
 
-def save_matrices(matrices: Mapping[str, Array], path: str) -> str:
-    """A MATLAB file of named matrices, every bit kept."""
-    table, keep = _matrices(matrices)
-    error = new_error()
-    check(lib.psdm_matrices_save(len(matrices), table, path.encode(), ffi.NULL, error), error)
-    del keep
-    return path
-
-
 def parse_parameters(robot: Robot, text: str) -> Any:
     parameters, error, data = ffi.new("psdm_parameters **"), new_error(), text.encode()
     check(lib.psdm_parameters_parse(data, len(data), b"parameters", robot._pointer, ffi.NULL, parameters, error), error)
