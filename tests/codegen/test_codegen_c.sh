@@ -27,6 +27,7 @@ symbols() { # OBJECT PREFIX
 check_robot() { # ROBOT OPTIONS...
   local robot=$1
   shift
+  rm -rf "$robot"
   run codegen --effort 0 "$robots/$robot.yaml" --out "$robot" "$@"
   expect_code 0 "codegen $robot $*"
   mv "$robot" first

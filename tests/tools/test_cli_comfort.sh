@@ -56,7 +56,7 @@ teach "unknown command 'simulat'; did you mean 'simulate'?" simulat
 teach "unknown command 'simulte'; did you mean 'simulate'?" help simulte
 teach "missing ROBOT; usage: psdm eval ROBOT FUNCTION [options]" eval
 teach "unknown function 'inverze'; did you mean 'inverse'?" eval "$two" inverze
-teach "function 'xyz': one of inverse, forward, mass," eval "$two" xyz
+teach "function 'xyz': one of inverse, gravity, bias," eval "$two" xyz
 teach "robots/two_lnk.yaml: cannot be opened: No such file or directory; did you mean 'robots/two_link.yaml'?" eval robots/two_lnk.yaml mass
 teach "did you mean 'robots/two_link.yaml'?" eval robots/two_link.yml mass
 teach "did you mean 'robots/two_link.yaml'?" eval robots/two_link mass
