@@ -48,9 +48,14 @@ static int regressor_columns(const psdm_robot *r, const psdm_eval_options *o) {
   return rigid_columns(r, o) + (o->friction_columns ? r->n * psdm_friction_columns(PSDM_FRICTION_POWER) : 0);
 }
 
+/* numbers of one result; a model is looked at for the regressor alone */
+static int shape(const psdm_robot *r, psdm_function f, const psdm_eval_options *o, int *rows, int *columns) {
+  return psdm_function_shape(f, r->n, f == PSDM_F_REGRESSOR ? regressor_columns(r, o) : 0, rows, columns);
+}
+
 int psdm_eval_outputs(const psdm_robot *r, psdm_function f, const psdm_eval_options *options) {
-  int rows, columns, l = regressor_columns(r, options ? options : &no_options);
-  return has(f) ? words(psdm_function_results(f)) * psdm_function_shape(f, r->n, l, &rows, &columns) : 0;
+  int rows, columns;
+  return has(f) ? words(psdm_function_results(f)) * shape(r, f, options ? options : &no_options, &rows, &columns) : 0;
 }
 
 char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eval_options *options, int index,
@@ -58,8 +63,9 @@ char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eva
   static const char *const energy[] = {"T", "U"}, *const place[] = {"x", "y", "z"};
   const psdm_eval_options *o = options ? options : &no_options;
   const char *results = psdm_function_results(f);
-  int rows, columns, each = psdm_function_shape(f, r->n, regressor_columns(r, o), &rows, &columns);
-  if (size) buf[0] = '\0';
+  int rows, columns, each = shape(r, f, o, &rows, &columns);
+  if (!size) return buf;
+  buf[0] = '\0';
   if (index < 0 || index >= psdm_eval_outputs(r, f, o)) return buf;
   if (f == PSDM_F_ENERGY || (f == PSDM_F_POSE && index < 3)) {
     snprintf(buf, size, "%s", f == PSDM_F_POSE ? place[index] : energy[index]);
