@@ -650,9 +650,10 @@ PSDM_RESULT_DOCUMENT(psdm_reduce_result, PSDM_REDUCE_RESULT)
 
 PSDM_API extern const psdm_result_type psdm_mode_type;
 
-#define PSDM_LQR_RESULT(X, S)                                                                      \
-  X(S, choice, outcome, , "ok|weight|unreachable|boundary|failed", "", "whether gains were found") \
-  X(S, number, residual, , , "", "of the Riccati equation")                                        \
+#define PSDM_LQR_RESULT(X, S)                                                  \
+  X(S, choice, outcome, , "ok|weight|unreachable|boundary|failed|lacking", "", \
+    "whether gains were found; lacking: the build has no LAPACK")              \
+  X(S, number, residual, , , "", "of the Riccati equation")                    \
   X(S, records, closed_loop, psdm_mode, "?[states]", "", "eigenvalues with the gains")
 PSDM_RESULT_RECORD(psdm_lqr_result, PSDM_LQR_RESULT)
 

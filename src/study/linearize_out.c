@@ -103,7 +103,7 @@ psdm_status psdmp_study_linearize_open(psdmp_study_linearize *j) {
 /* ---- a point as a document has it ---- */
 
 static const char *const verdicts[PSDM_STABILITY_COUNT] = {"stable", "oscillating", "drifting", "unstable"};
-static const char *const outcomes[PSDM_LQR_COUNT] = {"ok", "weight", "unreachable", "boundary", "failed"};
+static const char *const outcomes[PSDM_LQR_COUNT] = {"ok", "weight", "unreachable", "boundary", "failed", "lacking"};
 
 /* numbers, row by row; they stay the job's */
 #define PUT_MATRIX(to, from, r, c) ((to).item = (from), (to).rows = (r), (to).columns = (c))
