@@ -52,7 +52,7 @@ bool controller_on_configure(arm_controller *controller);
 void controller_on_activate(arm_controller *controller, const arm_state *state);
 void controller_update(arm_controller *controller, double time, const arm_state *state, arm_command *command);
 
-/* ---- simulated_arm.c: an arm that follows its model, with a body in its hand that the controller does not know ---- */
+/* ---- simulated_arm.c: an arm that follows its model, with a body in its hand unknown to the controller ---- */
 
 typedef struct simulated_arm {
   arm_state state;

@@ -94,8 +94,8 @@ typedef struct psdm_strided {
 /* The same for states in any layout, rows of a table as well as structures of arrays, and for any target: a few states
  * at a time are copied to the layout of psdm_compiled_batch, and their results back, in the processor's cache. States
  * already in that layout are not copied. theta, gravity, payload, wrench and dt are contiguous: only their data is
- * used. Arguments are not written to, results overlap nothing. scratch: psdm_compiled_rows_scratch doubles, separate for each
- * thread; never allocates. */
+ * used. Arguments are not written to, results overlap nothing. scratch: psdm_compiled_rows_scratch doubles, separate
+ * for each thread; never allocates. */
 /* 0 when it is not part of the code */
 PSDM_API size_t psdm_compiled_rows_scratch(const psdm_compiled *compiled, psdm_function function);
 PSDM_API psdm_status psdm_compiled_rows(const psdm_compiled *compiled, psdm_function function, size_t count,

@@ -36,7 +36,8 @@ psdm_status psdmpy_observer_rows(psdm_observer *observer, int n, size_t count, c
 psdm_status psdmpy_sim_steps(psdm_sim *sim, int n, size_t count, const double *tau, ptrdiff_t stride, double dt,
                              double *q, double *qd, size_t *done);
 
-/* A job that runs in a thread of its own: what it says, how far it is, and whether it is to stop. Any thread may look. */
+/* A job that runs in a thread of its own: what it says, how far it is, and whether it is to stop. Any thread may
+ * look. */
 typedef struct psdmpy_watch psdmpy_watch;
 psdmpy_watch *psdmpy_watch_new(void); /* NULL without memory */
 void psdmpy_watch_free(psdmpy_watch *watch);

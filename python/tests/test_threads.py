@@ -54,7 +54,7 @@ def test_lock_is_released(kr6, rng):
     assert runs_beside(lambda: code.inverse(*states))
     assert runs_beside(lambda: simulator.steps(np.zeros(6), 1e-6, 50_000))
     assert runs_beside(lambda: observer.run(rows, rows, rows))
-    assert not runs_beside(lambda: sum(range(5_000_000)))  # keeps the lock: the result that the calls above must not give
+    assert not runs_beside(lambda: sum(range(20_000_000)))  # keeps the lock: the result that the calls above must not give
 
 
 def test_threads_share_a_robot(kr6, rng):

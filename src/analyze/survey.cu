@@ -97,8 +97,9 @@ FN void rotate(double *A, int p) {
   }
 }
 
-/* Jacobi's method, neighbours only: N rounds of even and odd pairs that change places let every pair meet once (Luk and Park 1989), with N - 1 rotations in the code.
- * Sweeps until what is off the diagonal is rounding; A, packed, is spoilt. */
+/* Jacobi's method, neighbours only: N rounds of even and odd pairs that change places let every pair meet once (Luk
+ * and Park 1989), with N - 1 rotations in the code. Sweeps until what is off the diagonal is rounding; A, packed, is
+ * spoilt. */
 FN void extreme_eigenvalues(double *A, double *least, double *largest) {
   for (int sweep = 0; sweep < 30; sweep++) {
     double off = 0, on = 0;

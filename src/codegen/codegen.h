@@ -67,10 +67,10 @@ typedef struct psdmp_codegen_program {
 /* ---- the two ways to build a function's graph: both fill every field of program but cost, from a clean program
  * ---- */
 
-/* base: the base parameters (psdm_base_parameters_derive is enough); its theta is what theta means as an argument. theta (l):
- * values to bake, may be NULL when they are an argument or the function has none. plain: inertias move only along
- * what each joint alone leaves free, which is exact, and not by the base parameters' formulas, which may have lost
- * digits. */
+/* base: the base parameters (psdm_base_parameters_derive is enough); its theta is what theta means as an argument.
+ * theta (l): values to bake, may be NULL when they are an argument or the function has none. plain: inertias move only
+ * along what each joint alone leaves free, which is exact, and not by the base parameters' formulas, which may have
+ * lost digits. */
 psdm_status psdmp_codegen_build_recursive(const psdm_robot *robot, const psdm_model *base, const double *theta,
                                           const psdm_code_options *options, psdm_function function, bool plain,
                                           psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error);

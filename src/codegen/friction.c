@@ -1,13 +1,13 @@
 /* friction.c: what resists the joints, as nodes that finished programs get.
  *
  * The rigid part of a function is built and made small as if there were no friction. Then torques get friction added;
- * accelerations get tau less friction in the place of tau; derivatives get friction's own, by differentiating its nodes.
- * Drives see their joints through x = T q; their torques reach the joints by T^T.
+ * accelerations get tau less friction in the place of tau; derivatives get friction's own, by differentiating its
+ * nodes. Drives see their joints through x = T q; their torques reach the joints by T^T.
  *
- * Friction that depends on the load asks for accelerations that it depends on itself. Drive by drive it is u = a + b |f|
- * + c f^2, f = y + d, where y is the rigid torque and d what the torque that loads differs from it by. With d known, y +
- * u = T^-T tau is solved in closed form; d, which is small, follows from the accelerations: a few rounds, whose error
- * is part of what is checked. */
+ * Friction that depends on the load asks for accelerations that it depends on itself. Drive by drive it is u = a + b
+ * |f| + c f^2, f = y + d, where y is the rigid torque and d what the torque that loads differs from it by. With d
+ * known, y + u = T^-T tau is solved in closed form; d, which is small, follows from the accelerations: a few rounds,
+ * whose error is part of what is checked. */
 #include <math.h>
 #include <string.h>
 

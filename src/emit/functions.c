@@ -2,8 +2,8 @@
  * bristles; and exponentials of many states at a time.
  *
  *   e^x - 1 = 2^k p + (2^k - 1), p = e^r - 1, x = k ln 2 + r, |r| <= ln 2 / 2: k by adding and subtracting a number so
- *   large that no fraction fits beside it, r by taking away k times ln 2 in two parts, p by its Taylor polynomial, whose
- *   next term is below half a unit in the last place. */
+ *   large that no fraction fits beside it, r by taking away k times ln 2 in two parts, p by its Taylor polynomial,
+ *   whose next term is below half a unit in the last place. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>

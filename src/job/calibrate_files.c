@@ -105,7 +105,8 @@ static void tell_losses(const psdmp_job_calibrate *j, const psdm_robot *robot) {
   }
 }
 
-/* a robot, and the armature of its drives: URDF has no element for a rotor's inertia at its joint; a comment holds it */
+/* a robot, and the armature of its drives: URDF has no element for a rotor's inertia at its joint; a comment holds
+ * it */
 typedef struct calibrated {
   const psdm_robot *robot;
   const double *armature; /* by drive */

@@ -86,8 +86,8 @@ static void rigid(const psdm_predictor *o, bool load, double *tau) {
   }
 }
 
-/* bristles go along the straight line from the last row's speed to this one's; at a first row they are bent as by a long
- * way at its speed, so unbent at rest */
+/* bristles go along the straight line from the last row's speed to this one's; at a first row they are bent as by a
+ * long way at its speed, so unbent at rest */
 static void add_friction(psdm_predictor *o, const double *q, const double *qd, double *friction) {
   const psdmp_parameters_drag *d = &o->drag;
   size_t row = (size_t)o->n * sizeof *q;

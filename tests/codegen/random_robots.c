@@ -1,5 +1,6 @@
 /* Writes random robot files: random_robots COUNT DIRECTORY, as DIRECTORY/0.yaml and so on. One to four joints;
- * couplings, trees, sliding joints and drives in turn, and friction in most joints. PSDM_SEED is the seed. Compiled by deep_codegen.sh. */
+ * couplings, trees, sliding joints and drives in turn, and friction in most joints. PSDM_SEED is the seed. Compiled by
+ * deep_codegen.sh. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Friction in generated code against the library that it shares nothing with: psdm_eval, psdm_along and psdm_sim (what
- * psdm simulate runs), psdm_predictor; on random robots with every friction model, by the operation graph and as machine
- * code, one state at a time and in batches. */
+ * psdm simulate runs), psdm_predictor; on random robots with every friction model, by the operation graph and as
+ * machine code, one state at a time and in batches. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* test_job_memory_shortage.c: memory runs out where jobs take tables, logs and parameters from memory: plan, payload. */
+/* test_job_memory_shortage.c: memory runs out where jobs take tables, logs and parameters from memory: plan,
+ * payload. */
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "../payload/test_payload_file.h"
 #include "shortage.h"
@@ -41,7 +42,8 @@ TEST(plan) {
   static const char *const settings[][9] = {{"what", "scale", "velocity", "0.5", "points", "3", "output", "1", NULL},
                                             {"what", "time", "acceleration", "9", "points", "30", "output", "1", NULL}};
   static const char *const kept[] = {"out", NULL};
-  /* whether the trajectory fits into memory, and whether it is a file of its own, is asked where that can be answered */
+  /* whether the trajectory fits into memory, and whether it is a file of its own, is asked where that can be
+   * answered */
   for (int k = 0; k < 2; k++) /* the second one's are those that the first has not come to */
     assert_true(shortage_tolerated("plan", try_job, &(errand){"plan", settings[k], kept, give_trajectory}) > 5);
 }

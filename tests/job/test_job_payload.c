@@ -1,4 +1,5 @@
-/* test_job_payload.c: the job payload from memory to memory: a load that is known, rows, parameters, stops, refusals. */
+/* test_job_payload.c: the job payload from memory to memory: a load that is known, rows, parameters, stops,
+ * refusals. */
 #include "../identify/test_calibrate_log.h"
 #include "../payload/test_payload_file.h"
 #define JOB_ROBOT "kuka_kr6"

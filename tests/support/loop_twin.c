@@ -154,7 +154,8 @@ static bool follow(const loop_twin *t, const cld *A, const cld *right, const cld
   return solve(e + t->n, N, K, b, v);
 }
 
-/* M a + h = S^T tau + A^T lambda,  A a = -drift,  a_independent = qdd: the unknowns are a, lambda, tau; at the tree's x */
+/* M a + h = S^T tau + A^T lambda,  A a = -drift,  a_independent = qdd: the unknowns are a, lambda, tau; at the tree's
+ * x */
 static bool balance(const loop_twin *t, const cld *x, const cld *qd, const cld *qdd, cld *tau) {
   int N = t->tree.n, e = 3 * t->loops, n = t->n, size = N + e + n;
   cld v[TWIN_MOST], unit[TWIN_MOST] = {0}, h[TWIN_MOST], column[TWIN_MOST], gap[EQUATIONS], A[EQUATIONS * TWIN_MOST],

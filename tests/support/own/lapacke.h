@@ -1,4 +1,5 @@
-/* lapacke.h: what the tests ask LAPACK for, in a build without it: factors, inverses and least squares from src/linalg/own. */
+/* lapacke.h: what the tests ask LAPACK for, in a build without it: factors, inverses and least squares from
+ * src/linalg/own. */
 #ifndef SUPPORT_OWN_LAPACKE_H
 #define SUPPORT_OWN_LAPACKE_H
 
