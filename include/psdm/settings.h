@@ -82,9 +82,6 @@ PSDM_API bool psdm_setting_given(const psdm_setting *setting, const void *values
 PSDM_API const psdm_named_value *psdm_settings_values(const psdm_setting *table, const void *values,
                                                       psdm_result *result, long *count);
 
-/* Writes it as a JSON object "settings". */
-PSDM_API void psdm_settings_json(const psdm_setting *table, const void *values, psdm_output *output);
-
 /* Settings of every command that reads a robot. */
 #define PSDM_ROBOT_SETTINGS(X)                                                                                     \
   X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, instead of the file's (m/s^2)")                      \

@@ -124,24 +124,3 @@ const psdm_named_value *psdm_settings_values(const psdm_setting *table, const vo
     if (psdm_setting_given(s, values)) v[(*count)++] = value_of(s, (const char *)values + s->offset);
   return v;
 }
-
-static void write_value(const psdm_setting *s, const void *field, psdm_output *out) {
-  switch (s->kind) {
-    case PSDM_SETTING_text: psdm_json_string(out, s->name, *(const psdm_setting_text *)field); break;
-    case PSDM_SETTING_flag: psdm_json_bool(out, s->name, true); break;
-    case PSDM_SETTING_number: psdm_json_number(out, s->name, *(const psdm_setting_number *)field); break;
-    case PSDM_SETTING_vector: psdm_json_numbers(out, s->name, ((const psdm_setting_vector *)field)->value, 3); break;
-    case PSDM_SETTING_list:
-      psdm_json_array(out, s->name);
-      for (int i = 0; i < ((const psdm_setting_list *)field)->count; i++)
-        psdm_json_string(out, NULL, ((const psdm_setting_list *)field)->value[i]);
-      psdm_json_close(out);
-  }
-}
-
-void psdm_settings_json(const psdm_setting *table, const void *values, psdm_output *out) {
-  psdm_json_object(out, "settings");
-  for (const psdm_setting *s = table; s->name; s++)
-    if (psdm_setting_given(s, values)) write_value(s, (const char *)values + s->offset, out);
-  psdm_json_close(out);
-}

@@ -2,12 +2,11 @@
  * finds in files of the same numbers; stops, refusals, the checkpoint, the report. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
 #include <dirent.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "jobs.h"
+#include "job_folder.h"
 
 /* what a recorder sees: of a motion at random, and of one for gravity, there and back */
 typedef struct recording {
@@ -17,8 +16,6 @@ typedef struct recording {
   long strides[16];
 } recording;
 static recording fast, slow;
-static char folder[] = "/tmp/psdm_calibrate_XXXXXX";
-
 static void keep(psdm_job *job, const char *setting) { assert_int_equal(psdm_job_keep(job, setting, NULL), PSDM_OK); }
 
 static psdm_job *recorder(void) {
@@ -63,24 +60,16 @@ static void record_slow(void) {
 }
 
 static int set_up(void **state) {
-  load(state);
+  if (load_with_folder(state)) return -1;
   record_fast();
   record_slow();
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int discard(const char *path, const struct stat *info, int kind, struct FTW *walk) {
-  (void)info;
-  (void)kind;
-  (void)walk;
-  return remove(path);
+  return 0;
 }
 
 static int tear_down(void **state) {
   psdm_job_free(fast.job);
   psdm_job_free(slow.job);
-  unload(state);
-  return nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS);
+  return unload_with_folder(state);
 }
 
 static const char *path_in(char path[200], const char *name) {

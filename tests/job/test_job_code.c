@@ -1,24 +1,10 @@
 /* test_job_code.c: codegen and bench as jobs: files in a folder, operations that belong together, stops. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "jobs.h"
-
-static char folder[] = "/tmp/psdm_code_XXXXXX";
-
-static int set_up(void **state) { return load(state) || !mkdtemp(folder) ? -1 : 0; }
-
-static int discard(const char *path, const struct stat *info, int kind, struct FTW *walk) {
-  (void)info;
-  (void)kind;
-  (void)walk;
-  return remove(path);
-}
-
-static int tear_down(void **state) { return unload(state) || nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS); }
+#include "job_folder.h"
 
 static const psdm_codegen_result *code_of(const psdm_job *job) {
   assert_ptr_equal(psdm_job_result(job)->type, &psdm_codegen_result_type);
@@ -139,5 +125,5 @@ TEST(bench_needs_a_compiler) {
   refuses(job, PSDM_E_COMPILER, "no C compiler: '/nowhere/cc' was not found");
 }
 
-TEST_MAIN_IN(set_up, tear_down, code_is_written, a_stop_while_generating, wrong_settings_are_named,
+TEST_MAIN_IN(load_with_folder, unload_with_folder, code_is_written, a_stop_while_generating, wrong_settings_are_named,
              bench_measures_the_code, bench_needs_a_compiler)

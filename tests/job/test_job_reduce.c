@@ -1,25 +1,11 @@
 /* test_job_reduce.c: reduce as a job: a model within its error, listed states from memory, files in a folder, stops. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
-#include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define JOB_ROBOT "fanuc_sr6ia"
-#include "jobs.h"
-
-static char folder[] = "/tmp/psdm_reduce_XXXXXX";
-
-static int set_up(void **state) { return load(state) || !mkdtemp(folder) ? -1 : 0; }
-
-static int discard(const char *path, const struct stat *info, int kind, struct FTW *walk) {
-  (void)info;
-  (void)kind;
-  (void)walk;
-  return remove(path);
-}
-
-static int tear_down(void **state) { return unload(state) || nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS); }
+#include "job_folder.h"
 
 static const psdm_reduce_result *reduced(const psdm_job *job) {
   assert_ptr_equal(psdm_job_result(job)->type, &psdm_reduce_result_type);
@@ -181,5 +167,5 @@ TEST(wrong_settings_are_named) {
   refuses(job, PSDM_E_SETTING, "--figures needs --json; psdm report draws them");
 }
 
-TEST_MAIN_IN(set_up, tear_down, the_error_is_met, listed_states, an_error_that_cannot_be_met, stops,
+TEST_MAIN_IN(load_with_folder, unload_with_folder, the_error_is_met, listed_states, an_error_that_cannot_be_met, stops,
              wrong_settings_are_named)

@@ -53,14 +53,14 @@ class Rooms:
 
     def parts(self, room):
         """ROOM.h and the headers of its own room that it includes, directly or not."""
-        seen, todo = set(), [f"{room}/{room}.h"]
-        while todo:
-            name = todo.pop()
+        seen, waiting = set(), [f"{room}/{room}.h"]
+        while waiting:
+            name = waiting.pop()
             path = self.src / name
             if name in seen or not path.exists():
                 continue
             seen.add(name)
-            todo += [i for i in self.includes(path) if i.startswith(room + "/")]
+            waiting += [i for i in self.includes(path) if i.startswith(room + "/")]
         return seen
 
     def check_includes(self):

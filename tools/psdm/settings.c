@@ -40,10 +40,6 @@ const psdm_setting *settings_of(const command_line *line) {
   return table ? table : &none;
 }
 
-static const psdm_setting *row_of(const command_line *line, const char *name) {
-  return psdm_setting_find(settings_of(line), name);
-}
-
 /* ---- words ---- */
 
 /* a word that is not one of the argument's values */
@@ -246,15 +242,7 @@ int settings_parse(const command_line *line, int argc, char **argv, void *values
   return code;
 }
 
-bool settings_given(const command_line *line, const void *values, const char *name) {
-  return psdm_setting_given(row_of(line, name), values);
-}
-
 const psdm_named_value *settings_values(const command_line *line, const void *values, psdm_result *result,
                                         long *count) {
   return psdm_settings_values(settings_of(line), values, result, count);
-}
-
-void settings_json(const command_line *line, const void *values, psdm_output *out) {
-  psdm_settings_json(settings_of(line), values, out);
 }

@@ -132,16 +132,6 @@ const psdm_word *tool_texts(psdm_result *result, const char *(*at)(const void *f
   return text;
 }
 
-int tool_answer(psdm_result *answer) {
-  psdm_output *out;
-  psdm_error error;
-  if (psdm_result_complete(answer, &error)) return tool_fail(&error);
-  int code = tool_open("-", &out);
-  if (code < 0) psdm_result_write_json(answer, out), code = tool_commit(&out);
-  psdm_result_free(answer);
-  return code;
-}
-
 void tool_json_begin(psdm_output *out, const char *command) {
   psdm_json_object(out, NULL);
   psdm_json_string(out, "command", command);

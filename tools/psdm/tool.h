@@ -73,7 +73,6 @@ bool tool_quiet(void);
 /* Prints "psdm: error: ..." with the library's sentence; returns the matching exit code. For a missing file it suggests
  * the nearest name; after an interrupt it reports that instead. */
 int tool_fail(const psdm_error *error);
-bool tool_stopped(const psdm_error *error); /* by an interrupt, not by an error */
 
 /* Prints "psdm eval: ..." and where to find help; returns EXIT_USAGE. */
 int tool_usage(const char *command, const char *format, ...) PSDM_PRINTF(2, 3);
@@ -190,9 +189,6 @@ void tool_settled(const char *path);
 /* Copies of texts for a document: at gives the index-th, NULL behind the last. count is set. */
 const psdm_word *tool_texts(psdm_result *result, const char *(*at)(const void *from, int index), const void *from,
                             long *count);
-
-/* Writes a document to standard output and frees it; returns an exit code. */
-int tool_answer(psdm_result *answer);
 
 /* {"command": NAME, "psdm": VERSION: the beginning of every JSON result, by which psdm report recognizes it. */
 void tool_json_begin(psdm_output *out, const char *command);

@@ -159,7 +159,7 @@ static void teach_file(const psdm_error *error, char *text, size_t size) {
 /* ---- errors ---- */
 
 /* a compiler that the library runs is interrupted with us */
-bool tool_stopped(const psdm_error *error) {
+static bool tool_stopped(const psdm_error *error) {
   return error->status == PSDM_E_STOPPED || (tool_interrupted() && error->status == PSDM_E_COMPILER);
 }
 
