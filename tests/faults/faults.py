@@ -166,8 +166,9 @@ def lacks_plots(page, whole, words):
     """a report that is complete except for plots, and says so: in the place of each plot, at its head, and on stderr"""
     figures = re.compile(rb"<figure.*?</figure>", re.S)
     missing = [b"This plot could not be drawn." in f for f in figures.findall(page)]
-    plain = lambda text: masked(re.sub(rb'<p class="note">[^<]*plots are missing[^<]*</p>\n', b"", figures.sub(b"<figure/>", text)))
-    return (any(missing) and "plots are missing" in words and b"plots are missing" in page and len(missing) == len(figures.findall(whole)) and plain(page) == plain(whole)
+    notice = rb"plots are (?:missing|omitted)"
+    plain = lambda text: masked(re.sub(rb'<p class="note">[^<]*' + notice + rb"[^<]*</p>\n", b"", figures.sub(b"<figure/>", text)))
+    return (any(missing) and re.search(notice, words.encode()) and re.search(notice, page) and len(missing) == len(figures.findall(whole)) and plain(page) == plain(whole)
             and all(gone or masked(a) == masked(b) for gone, a, b in zip(missing, figures.findall(page), figures.findall(whole))))
 
 
