@@ -55,6 +55,11 @@ void psdmp_base_output_fail(struct psdm_output *output, int failure);
 int psdmp_base_pending_add(int folder, const char *name);
 void psdmp_base_pending_remove(int slot);
 
+/* Makes a directory and all above it that are missing. */
+psdm_status psdmp_base_folder(const char *directory, psdm_error *error);
+/* Whether psdmp_base_folder would make it, and files in it can be written; makes nothing. */
+psdm_status psdmp_base_folder_check(const char *directory, psdm_error *error);
+
 /* ---- other programs ---- */
 
 /* instead of a handle: /dev/null, or this process' own */

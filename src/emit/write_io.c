@@ -1,10 +1,7 @@
 /* write_io.c: the files of generated code. */
-#define _POSIX_C_SOURCE 200809L /* mkdir */
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "emit/cuda.h"
 #include "emit/wrap_priv.h"
@@ -24,28 +21,6 @@ typedef enum file_kind {
   PYTHON,
   FILES
 } file_kind;
-
-/* the directory and all above it that are missing */
-static psdm_status make_directory(const char *directory, psdm_error *error) {
-  char path[4096];
-  struct stat info;
-  size_t length = strlen(directory);
-  if (!length || length >= sizeof path)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, directory, 0, 0, "invalid directory name");
-  memcpy(path, directory, length + 1);
-  for (char *c = path + 1; *c; c++) {
-    if (*c != '/') continue;
-    *c = '\0';
-    if (mkdir(path, 0777) && errno != EEXIST)
-      return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be made: %s", strerror(errno));
-    *c = '/';
-  }
-  if (mkdir(path, 0777) && errno != EEXIST)
-    return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be made: %s", strerror(errno));
-  if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
-    return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "is not a directory");
-  return PSDM_OK;
-}
 
 static psdm_status emit_fmu(psdmp_emit_writer *e, file_kind kind, psdmp_base_arena *arena) {
   char guid[40];
@@ -119,7 +94,7 @@ static psdm_status write_file(const psdm_code *code, const char *directory, file
 }
 
 psdm_status psdm_code_write(const psdm_code *code, const char *directory, psdm_error *error) {
-  psdm_status status = make_directory(directory, error);
+  psdm_status status = psdmp_base_folder(directory, error);
   for (int kind = 0; kind < FILES && !status; kind++)
     if (wanted(code, (file_kind)kind)) status = write_file(code, directory, (file_kind)kind, error);
   return status;

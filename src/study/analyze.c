@@ -153,6 +153,7 @@ static psdm_status find(psdmp_study_analyze *a) {
 static psdm_status run(psdm_job *job) {
   psdmp_study_analyze *a = (psdmp_study_analyze *)job;
   psdm_status status = check(a);
+  if (!status && !psdmp_job_helps(job)) status = psdmp_study_folder_check(job, a->set.plots);
   if (!status && psdmp_job_helps(job) && a->set.samples == 0) return PSDM_OK; /* nothing to share */
   if (!status) status = psdmp_job_robot(job, PSDM_ROBOT_SETTINGS_OF(&a->set), &job->robot);
   if (!status) status = find(a);

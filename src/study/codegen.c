@@ -245,6 +245,7 @@ static psdm_status run(psdm_job *job) {
   codegen *j = (codegen *)job;
   psdm_error error;
   psdm_status status = parse(j);
+  if (!status) status = psdmp_study_folder_check(job, j->set.out);
   if (!status) status = psdmp_job_robot(job, PSDM_ROBOT_SETTINGS_OF(&j->set), &job->robot);
   if (!status) status = find_friction(j);
   if (!status) status = find_link(j);

@@ -1,22 +1,20 @@
 /* plot_io.c: figures as gnuplot scripts with their data inside, drawn where gnuplot is installed. */
-#define _POSIX_C_SOURCE 200809L /* mkdir */
-#include <errno.h>
+#define _POSIX_C_SOURCE 200809L /* unlink */
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "study/plot_priv.h"
 
+psdm_status psdmp_study_folder_check(const psdm_job *job, const char *directory) {
+  psdm_error error;
+  return directory && psdmp_base_folder_check(directory, &error) ? psdmp_job_fail(job, &error) : PSDM_OK;
+}
+
 psdm_status psdmp_study_folder(const psdm_job *job, const char *directory) {
-  struct stat info;
-  if (mkdir(directory, 0777) == 0 || (errno == EEXIST && stat(directory, &info) == 0 && S_ISDIR(info.st_mode)))
-    return PSDM_OK;
-  psdm_error error = {.status = PSDM_E_IO};
-  snprintf(error.file, sizeof error.file, "%.200s", directory);
-  snprintf(error.text, sizeof error.text, "cannot be made: %s", strerror(errno == EEXIST ? ENOTDIR : errno));
-  return psdmp_job_fail(job, &error);
+  psdm_error error;
+  return psdmp_base_folder(directory, &error) ? psdmp_job_fail(job, &error) : PSDM_OK;
 }
 
 /* ---- gnuplot ---- */

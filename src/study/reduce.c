@@ -158,6 +158,7 @@ static psdm_status run(psdm_job *job) {
   psdmp_study_reduce *j = (psdmp_study_reduce *)job;
   psdm_error error;
   psdm_status status = check(j);
+  if (!status && !psdmp_job_helps(job)) status = psdmp_study_folder_check(job, j->set.out);
   if (!status) status = psdmp_job_robot(job, PSDM_ROBOT_SETTINGS_OF(&j->set), &job->robot);
   if (status) return status;
   if (psdm_robot_ready(job->robot, &error) || psdm_model_derive(job->robot, NULL, NULL, &j->model, NULL, &error))

@@ -22,7 +22,8 @@ PSDMP_STUDY_KINDS(PSDMP_STUDY_DECLARE)
  * alone: codegen.c */
 psdm_status psdmp_study_functions(const psdm_job *job, const char *list, unsigned *functions, unsigned *optional);
 
-/* makes it; its parents must be there: plot_io.c */
+/* A folder for output files (NULL: none is wanted): checked before the work, made after it: plot_io.c. */
+psdm_status psdmp_study_folder_check(const psdm_job *job, const char *directory);
 psdm_status psdmp_study_folder(const psdm_job *job, const char *directory);
 
 #endif

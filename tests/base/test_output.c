@@ -497,8 +497,46 @@ TEST(json_at_its_deepest) {
   remove("d.json");
 }
 
+/* ---- folders ---- */
+
+static psdm_status check_folder(const char *path, char text[1024]) {
+  psdm_error error = {0};
+  psdm_status status = psdmp_base_folder_check(path, &error);
+  snprintf(text, 1024, "%s: %s", error.file, error.text);
+  return status;
+}
+
+TEST(folders_are_made_and_checked_before) {
+  char text[1024], here[300];
+  psdm_error error;
+  struct stat info;
+  static const char *const good[] = {".", "new", "new/", "new/deep/er", "./new"};
+  for (int k = 0; k < 5; k++) assert_int_equal(check_folder(good[k], text), PSDM_OK);
+  snprintf(here, sizeof here, "%s/a/b", folder);
+  assert_int_equal(check_folder(here, text), PSDM_OK);
+  assert_int_equal(stat("new", &info), -1); /* a check makes nothing */
+  assert_int_equal(psdmp_base_folder("new/deep/er/", &error), PSDM_OK);
+  assert_int_equal(psdmp_base_folder("new/deep", &error), PSDM_OK); /* it is there */
+  assert_true(stat("new/deep/er", &info) == 0 && S_ISDIR(info.st_mode));
+  write_file("file", "x");
+  static const char *const bad[] = {"file", "file/x", ""};
+  for (int k = 0; k < 3; k++) {
+    assert_int_not_equal(check_folder(bad[k], text), PSDM_OK);
+    assert_int_not_equal(psdmp_base_folder(bad[k], &error), PSDM_OK);
+  }
+  assert_int_equal(check_folder("file", text), PSDM_E_IO);
+  assert_string_equal(text, "file: is not a directory");
+  if (geteuid() != 0) { /* root may write anywhere */
+    assert_int_equal(chmod("new", 0555), 0);
+    assert_int_equal(check_folder("new/other", text), PSDM_E_IO);
+    assert_non_null(strstr(text, "cannot be written"));
+    assert_int_equal(chmod("new", 0755), 0);
+  }
+  remove("file"), rmdir("new/deep/er"), rmdir("new/deep"), rmdir("new");
+}
+
 TEST_MAIN_IN(enter_folder, leave_folder, commit_renames, abort_leaves_nothing, discard_removes_what_is_open,
              two_writers_do_not_interfere, large_texts_are_complete, rights_are_kept, links_are_followed,
              unwritable_paths_are_refused, a_folder_without_write_permission, a_full_device,
              a_failed_write_keeps_the_old_file, a_failed_rename_leaves_no_temporary, the_checker_can_refuse, json_nests,
-             json_escapes, json_numbers, json_at_its_deepest)
+             json_escapes, json_numbers, json_at_its_deepest, folders_are_made_and_checked_before)

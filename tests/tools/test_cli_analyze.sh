@@ -135,6 +135,12 @@ NVCC=/nonexistent/nvcc run analyze arm.yaml --samples 1000 --device cuda
 expect_code 2 "no compiler of CUDA's"
 expect_in err "a GPU needs CUDA's compiler: '/nonexistent/nvcc' was not found; set NVCC"
 
+# a folder that cannot be made is an error before the bounds, not after
+touch file
+run analyze arm.yaml --plots file
+expect_code 2 "a file in place of the folder for plots"
+expect_err "psdm: error: file: is not a directory"
+
 # a path
 printf 't,q1,q2,q3\n0,0,0.2,0.4\n0.5,0.1,0.3,1.5\n1,0.2,0.4,0\n' > path.csv
 run analyze arm.yaml --no-bounds --path path.csv --out ellipsoids.csv --plots figures

@@ -67,6 +67,10 @@ cut -d, -f1-11 task.csv > narrow.csv
 run reduce "$scara" --profile narrow.csv
 expect_code 3 "a column is missing"
 expect_in err "narrow.csv:1: missing column 'qdd4'"
+touch file
+run reduce "$scara" --out file
+expect_code 2 "a file in place of the folder"
+expect_err "psdm: error: file: is not a directory"
 run reduce "$scara" --profile medium
 expect_code 2 "neither a profile nor a file"
 
