@@ -366,7 +366,7 @@ TEST(test_random) {
 #ifdef SLOW_BUILD
   enum { ROBOTS = 50 };
 #else
-  enum { ROBOTS = 200 };
+  enum { ROBOTS = 120 };
 #endif
   for (int k = 0; k < ROBOTS; k++) {
     int most = k % 10 == 9 ? 8 : k % 3 + 2;

@@ -171,7 +171,7 @@ TEST(test_shipped) {
 #ifdef SLOW_BUILD
 enum { RANDOM_ROBOTS = 10, ROUNDED_ROBOTS = 2 };
 #else
-enum { RANDOM_ROBOTS = 40, ROUNDED_ROBOTS = 10 };
+enum { RANDOM_ROBOTS = 24, ROUNDED_ROBOTS = 6 };
 #endif
 
 TEST(test_random_robots) {
