@@ -55,7 +55,6 @@ typedef struct psdm_job_host {
   psdm_status (*writes)(void *user, const char *path, bool done, psdm_error *error);
   psdm_ranks *ranks;   /* other processes that help; NULL: none */
   const char *command; /* a command line, for files that record what made them; NULL: none */
-  bool options;        /* messages name settings like the tool's options: --log-rate, not log_rate */
 } psdm_job_host;
 
 /* The settings of a command, and those that its command line takes as arguments after the robot, in order; NULL for an

@@ -44,7 +44,7 @@ typedef struct psdm_setting {
   size_t offset;        /* of the value in the struct that PSDM_SETTINGS_FIELD makes */
   const char *fallback; /* default as text; "" for an absent text or vector; flags are off, lists empty */
   const char *argument; /* name of the value in --help */
-  const char *help;     /* "\1" precedes the name of another setting: "with \1log_rate" */
+  const char *help;     /* names other settings like every text: "with `log_rate`" (psdm/status.h) */
 } psdm_setting;
 
 #define PSDM_SETTINGS_FIELD(kind, name, fallback, argument, help) psdm_setting_##kind name;

@@ -1,7 +1,10 @@
 /* psdm/status.h: status codes and error messages.
  *
  * Every function that can fail returns a psdm_status and takes a nullable psdm_error *. The library never prints, exits
- * or aborts. */
+ * or aborts.
+ *
+ * Texts (errors, notes, findings, help) name the fields of options and the settings of jobs in backquotes:
+ * `ignore_extra`, `missing_inertia = zero`. A caller may show them as it calls them: the command prints options. */
 #ifndef PSDM_STATUS_H
 #define PSDM_STATUS_H
 

@@ -70,16 +70,16 @@ def test_robots_and_parameters(two_link, run):
 def test_refuses(two_link, run, slow):
     q, tau = run.log["q"], run.log["tau"]
     for call, status, sentence in (
-        (lambda: two_link.calibrate(()), "PSDM_E_SETTING", "missing log FILE"),
+        (lambda: two_link.calibrate(()), "PSDM_E_SETTING", "missing `log = FILE"),
         (lambda: two_link.calibrate(run.log, holdot=0.3), "PSDM_E_SETTING", "calibrate has no setting 'holdot'; did you mean 'holdout'"),
-        (lambda: two_link.calibrate(run.log, holdout=1), "PSDM_E_SETTING", "holdout '1': a share from 0 to 0.95"),
-        (lambda: two_link.calibrate(run.log, estimator="old"), "PSDM_E_SETTING", "estimator 'old': did you mean 'ols'"),
-        (lambda: two_link.calibrate(run.log, estimator="ols", urdf="a.urdf"), "PSDM_E_SETTING", "urdf needs estimator consistent"),
+        (lambda: two_link.calibrate(run.log, holdout=1), "PSDM_E_SETTING", "`holdout` '1': a share from 0 to 0.95"),
+        (lambda: two_link.calibrate(run.log, estimator="old"), "PSDM_E_SETTING", "`estimator` 'old': did you mean 'ols'"),
+        (lambda: two_link.calibrate(run.log, estimator="ols", urdf="a.urdf"), "PSDM_E_SETTING", "`urdf` needs `estimator = consistent`"),
         (lambda: two_link.calibrate({"t": run.log["t"], "q": q}), "PSDM_E_PARSE", "log0"),
         (lambda: two_link.calibrate("none.csv"), "PSDM_E_IO", "none.csv: cannot be opened"),
-        (lambda: two_link.calibrate_steps([("gravty", slow)]), "PSDM_E_SETTING", "log 'gravty:gravty0': did you mean 'gravity:'"),
-        (lambda: two_link.calibrate_steps([("gravity", slow, 3.0)]), "PSDM_E_SETTING", "weight 'gravity0=3.0': only motor logs have a weight"),
-        (lambda: two_link.calibrate_steps([("gravity", slow)], lambda_=2), "PSDM_E_SETTING", "lambda cannot be used with route steps: steps have no prior"),
+        (lambda: two_link.calibrate_steps([("gravty", slow)]), "PSDM_E_SETTING", "`log` 'gravty:gravty0': did you mean 'gravity:'"),
+        (lambda: two_link.calibrate_steps([("gravity", slow, 3.0)]), "PSDM_E_SETTING", "`weight` 'gravity0=3.0': only motor logs have a weight"),
+        (lambda: two_link.calibrate_steps([("gravity", slow)], lambda_=2), "PSDM_E_SETTING", "`lambda` cannot be used with `route = steps`: steps have no prior"),
     ):
         with pytest.raises(psdm.PsdmError, match=sentence) as error:
             call()

@@ -126,10 +126,10 @@ def test_payload_is_the_commands(two_link, run, carried, tmp_path):
 def test_payload_refuses(two_link, run, carried):
     robot, text, log = carried
     for call, status, sentence in (
-        (lambda: two_link.payload(log), "PSDM_E_SETTING", "missing params FILE"),
-        (lambda: robot.payload(()), "PSDM_E_SETTING", "missing log FILE"),
-        (lambda: robot.payload(log, link="link3"), "PSDM_E_SETTING", "link 'link3': did you mean 'link"),
-        (lambda: robot.payload(log, cutoff=-1), "PSDM_E_SETTING", "cutoff '-1': a number above 0"),
+        (lambda: two_link.payload(log), "PSDM_E_SETTING", "missing `params = FILE`"),
+        (lambda: robot.payload(()), "PSDM_E_SETTING", "missing `log = FILE`"),
+        (lambda: robot.payload(log, link="link3"), "PSDM_E_SETTING", "`link` 'link3': did you mean 'link"),
+        (lambda: robot.payload(log, cutoff=-1), "PSDM_E_SETTING", "`cutoff` '-1': a number above 0"),
         (lambda: robot.payload("none.csv"), "PSDM_E_IO", "none.csv: cannot be opened"),
         (lambda: robot.payload({"t": log["t"], "q": log["q"]}), "PSDM_E_PARSE", "log0"),
         (lambda: two_link.payload(log, parameters="format: psdm-parameters-1\nrobot: 3\n"), "PSDM_E_PARSE", "^parameters:1:1: no 'theta'"),
@@ -216,12 +216,12 @@ def test_plan_is_the_commands(two_link, tmp_path):
 def test_plan_refuses(two_link):
     path = {"t": [0.0, 1.0], "q": [[0, 0], [1, 0.5]]}
     for words, status, text in (
-        ({"what": "tme", "end": 1}, "PSDM_E_SETTING", "what 'tme': did you mean 'time'?"),
-        ({"what": "scale", "end": 1}, "PSDM_E_SETTING", "scale needs trajectory FILE.csv"),
-        ({"what": "time"}, "PSDM_E_SETTING", "missing to Q,... or trajectory FILE.csv"),
-        ({"end": 1, "trajectory": path}, "PSDM_E_SETTING", "give either from and to, or trajectory"),
+        ({"what": "tme", "end": 1}, "PSDM_E_SETTING", "`what` 'tme': did you mean 'time'?"),
+        ({"what": "scale", "end": 1}, "PSDM_E_SETTING", "scale needs `trajectory = FILE.csv`"),
+        ({"what": "time"}, "PSDM_E_SETTING", "missing `to = Q,...` or `trajectory = FILE.csv`"),
+        ({"end": 1, "trajectory": path}, "PSDM_E_SETTING", "give either `from` and `to`, or `trajectory`"),
         ({"end": 1, "velocty": 3}, "PSDM_E_SETTING", "plan has no setting 'velocty'; did you mean 'velocity'?"),
-        ({"what": "scale", "trajectory": path}, "PSDM_E_ARGUMENT", "no limit applies to the trajectory; .* or factor"),
+        ({"what": "scale", "trajectory": path}, "PSDM_E_ARGUMENT", "no limit applies to the trajectory; .* or `factor`"),
         ({"what": "scale", "trajectory": path, "effort": 0.1}, "PSDM_E_ACCURACY", "no factor respects the limits: joint 'shoulder'"),
         ({"trajectory": "none.csv"}, "PSDM_E_IO", "none.csv: cannot be opened"),
     ):
@@ -404,7 +404,7 @@ def test_jobs_need_no_other_process(two_link, alone):
     with pytest.raises(psdm.PsdmError, match="contrl.*did you mean 'control'") as error:
         two_link.simulate(1, contrl="pd")
     assert two_link.excite("gravity").tau.shape[1] == 2
-    with pytest.raises(psdm.PsdmError, match="^levels needs for friction$") as error:
+    with pytest.raises(psdm.PsdmError, match="^`levels` needs `for = friction`$") as error:
         two_link.excite(levels=3)
     assert error.value.status == "PSDM_E_SETTING"
 

@@ -109,7 +109,7 @@ size_t psdmp_base_memory_limit(size_t given);
 char *psdmp_base_bytes_text(double bytes, char out[32]);
 
 /* PSDM_OK if `need` is at most psdmp_base_memory_limit(given), else PSDM_E_LIMIT: "WHAT needs about 40 GB, more than
- * the 2 GB that it may take (--memory)HINT". Call before allocating. */
+ * the 2 GB that it may take (`memory`)HINT". Call before allocating. */
 psdm_status psdmp_base_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint,
                                   psdm_error *error);
 

@@ -32,6 +32,6 @@ psdm_status psdmp_base_memory_ask(const char *file, const char *what, double nee
   size_t limit = psdmp_base_memory_limit(given);
   if (need <= (double)limit) return PSDM_OK;
   return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0,
-                         "%s needs about %s, more than the %s that it may take (memory)%s", what,
+                         "%s needs about %s, more than the %s that it may take (`memory`)%s", what,
                          psdmp_base_bytes_text(need, needed), psdmp_base_bytes_text((double)limit, allowed), hint);
 }

@@ -202,7 +202,7 @@ psdm_status psdmp_identify_estimate_energy(psdmp_identify_run *r, psdmp_identify
   for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) equations += blocks.count[k];
   if (!status && equations < 1)
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
-                             "--estimator energy has no equation: work is added up over a quarter of the quickest "
+                             "`estimator = energy` has no equation: work is added up over a quarter of the quickest "
                              "joint's mean period, and no stretch of training rows (at most 32768) is that long");
   /* one equation for all drives: many unknowns for the rows of a block */
   else if (!status && ((status = psdmp_identify_blocks_finish(r, &blocks, NULL, out)) ||

@@ -213,7 +213,7 @@ static void judge_plain(judge *j) {
          "%.3g %%: %s",
          100 * c->cross_rel, 100 * c->plain,
          impossible ? "no possible bodies explain the torques as well: kinematics, gravity, units or signs may be wrong"
-                    : "other motions may be predicted better with --estimator ols --plain-friction");
+                    : "other motions may be predicted better with `estimator = ols` `plain_friction`");
   for (int i = 0; i < j->run->n && ratio <= 1.1; i++) {
     const psdmp_identify_folds *f = &j->a->cross[i];
     double own = share(f->own, f->square), plain = share(f->plain, f->square);
@@ -289,7 +289,7 @@ static const char *unit_of(double ratio) {
   static const struct {
     double factor;
     const char *text;
-  } known[] = {{57.29577951308232, "degrees instead of radians (--degrees)"},
+  } known[] = {{57.29577951308232, "degrees instead of radians (`degrees`)"},
                {1000, "thousandths (mNm, ms) instead of units"},
                {1e-3, "thousands (kNm, ks) instead of units"},
                {-1, "the opposite sign (sign)"},
@@ -310,10 +310,10 @@ static void judge_positions(judge *j, int file, int i) {
     find(j, most > 3 * bound ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "position",
          "%s, line %.0f: q%d of joint %s leaves its limits: %.4g to %.4g against %.4g to %.4g%s", log_of(j, file),
          f->outside_line, i + 1, joint->name, f->q_low, f->q_high, l->lower, l->upper,
-         degrees ? ": it looks like degrees (--degrees)" : "");
+         degrees ? ": it looks like degrees (`degrees`)" : "");
   else if (degrees)
     find(j, PSDM_VERDICT_USABLE, "position",
-         "%s: q%d of joint %s goes from %.4g to %.4g rad, %.0f turns: it looks like degrees (--degrees)",
+         "%s: q%d of joint %s goes from %.4g to %.4g rad, %.0f turns: it looks like degrees (`degrees`)",
          log_of(j, file), i + 1, joint->name, f->q_low, f->q_high, (f->q_high - f->q_low) / 6.283185307179586);
 }
 

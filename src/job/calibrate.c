@@ -92,7 +92,7 @@ static psdm_status identify(psdmp_job_calibrate *j) {
   tell(j);
   status = psdm_parameters_from(j->result, j->set.covariance, NULL, &j->parameters, &error);
   if (!status && j->set.covariance && !j->parameters->covariance)
-    psdmp_job_warn(&j->job, "\1covariance: too many parameters; covariance omitted");
+    psdmp_job_warn(&j->job, "`covariance`: too many parameters; covariance omitted");
   if (!status) status = psdm_parameters_model(j->job.robot, NULL, &j->model, &error);
   return status ? psdmp_job_fail(&j->job, &error) : PSDM_OK;
 }

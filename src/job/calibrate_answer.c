@@ -261,7 +261,7 @@ static void doubt(const psdm_calibration *c, int kind, char *text, size_t size) 
                        blind > 1 ? "s" : "", blind > 1 ? "are" : "is");
       break;
     case 5:
-      psdmp_base_print(text, size, "nothing was held out: errors are those of the fitted rows (\1holdout)");
+      psdmp_base_print(text, size, "nothing was held out: errors are those of the fitted rows (`holdout`)");
       break;
   }
 }
@@ -270,9 +270,8 @@ static void put_doubts(const psdmp_job_calibrate *j, psdm_calibrate_result *r) {
   psdm_word *to = psdm_result_memory(&r->head, DOUBTS, sizeof *to);
   long count = 0;
   for (int k = 0; to && k < DOUBTS; k++) {
-    char raw[160], text[160];
-    doubt(j->result, k, raw, sizeof raw);
-    psdmp_job_name_settings(&j->job, raw, text, sizeof text);
+    char text[160];
+    doubt(j->result, k, text, sizeof text);
     if (text[0]) to[count++] = psdm_result_text(&r->head, text);
   }
   PSDM_RESULT_SET(r->doubts, to, count);

@@ -33,11 +33,11 @@ static psdm_status no_step(const psdmp_job_calibrate *j, const char *text) {
   }
   if (near)
     return psdmp_job_wrong(&j->job,
-                           "\1log '%s': did you mean '%s:'? \1route steps needs a step before every log's name",
+                           "`log` '%s': did you mean '%s:'? `route = steps` needs a step before every log's name",
                            psdmp_job_safe(&j->job, text), near);
   return psdmp_job_wrong(
       &j->job,
-      "\1log '%s': \1route steps needs a step before every log's name: motor:, gravity:, friction: or inertia:",
+      "`log` '%s': `route = steps` needs a step before every log's name: motor:, gravity:, friction: or inertia:",
       psdmp_job_safe(&j->job, text));
 }
 
@@ -49,7 +49,7 @@ static psdm_status read_steps(psdmp_job_calibrate *j, const char **plain, const 
   for (int i = 0; i < log->count; i++) {
     psdm_steps_log *own = &j->steps.log[i];
     own->path = behind_step(log->value[i], &own->step);
-    if (!(own->path ? own->path : log->value[i])[0]) return psdmp_job_wrong(&j->job, "\1log: empty file name");
+    if (!(own->path ? own->path : log->value[i])[0]) return psdmp_job_wrong(&j->job, "`log`: empty file name");
     if (!own->path && !*plain) *plain = log->value[i];
     if (own->path && !*marked) *marked = log->value[i];
   }
@@ -59,16 +59,16 @@ static psdm_status read_steps(psdmp_job_calibrate *j, const char **plain, const 
 psdm_status psdmp_job_calibrate_route(psdmp_job_calibrate *j) {
   static const char *const lists[] = {"log"};
   const char *plain = NULL, *marked = NULL;
-  if (!j->set.log.count) return psdmp_job_wrong(&j->job, "missing \1log FILE (the measured log)");
+  if (!j->set.log.count) return psdmp_job_wrong(&j->job, "missing `log = FILE` (the measured log)");
   psdm_status status = read_steps(j, &plain, &marked);
   if (status) return status;
   j->steps.chosen = j->set.route ? strcmp(j->set.route, "steps") == 0 : marked != NULL;
   if (j->steps.chosen && plain) return no_step(j, plain);
   if (!j->steps.chosen && marked)
-    return psdmp_job_wrong(&j->job, "\1log '%s': logs of a single step belong to \1route steps",
+    return psdmp_job_wrong(&j->job, "`log` '%s': logs of a single step belong to `route = steps`",
                            psdmp_job_safe(&j->job, marked));
   if (!j->steps.chosen && j->set.weight.count)
-    return psdmp_job_wrong(&j->job, "\1weight needs \1route steps: only its motor logs have a known mass");
+    return psdmp_job_wrong(&j->job, "`weight` needs `route = steps`: only its motor logs have a known mass");
   j->steps.options.logs = j->set.log.count;
   j->steps.options.log = j->steps.log;
   j->options.files = j->set.log.count;
@@ -87,13 +87,13 @@ psdm_status psdmp_job_calibrate_positive_or(const psdmp_job_calibrate *j, const 
   if (!text) return PSDM_OK;
   if (strcmp(text, word) == 0) return *value = meant, PSDM_OK;
   if (psdm_parse_number(text, value) && *value > 0) return PSDM_OK;
-  return psdmp_job_wrong(&j->job, "\1%s '%s': a number above 0, or '%s', was expected", setting,
+  return psdmp_job_wrong(&j->job, "`%s` '%s': a number above 0, or '%s', was expected", setting,
                          psdmp_job_safe(&j->job, text), word);
 }
 
 psdm_status psdmp_job_calibrate_accept(psdmp_job_calibrate *j) {
   if (psdm_verdict_find(j->set.accept, &j->accept)) return PSDM_OK;
-  return psdmp_job_wrong(&j->job, "\1accept '%s': good, usable, poor or useless was expected",
+  return psdmp_job_wrong(&j->job, "`accept` '%s': good, usable, poor or useless was expected",
                          psdmp_job_safe(&j->job, j->set.accept));
 }
 
@@ -123,7 +123,7 @@ static psdm_status choose_holdout(psdmp_job_calibrate *j) {
   if (!text) return PSDM_OK;
   if (strncmp(text, "blocks:", 7) != 0) {
     if (psdm_parse_number(text, &o->holdout) && o->holdout >= 0 && o->holdout < 0.95) return PSDM_OK;
-    return psdmp_job_wrong(&j->job, "\1holdout '%s': a share from 0 to 0.95, or blocks:SECONDS/K, was expected",
+    return psdmp_job_wrong(&j->job, "`holdout` '%s': a share from 0 to 0.95, or blocks:SECONDS/K, was expected",
                            psdmp_job_safe(&j->job, text));
   }
   slash = strchr(text, '/');
@@ -136,7 +136,7 @@ static psdm_status choose_holdout(psdmp_job_calibrate *j) {
     }
   }
   return psdmp_job_wrong(
-      &j->job, "\1holdout '%s': blocks:SECONDS/K needs seconds above 0 and a whole K of at least 2, as in blocks:0.5/4",
+      &j->job, "`holdout` '%s': blocks:SECONDS/K needs seconds above 0 and a whole K of at least 2, as in blocks:0.5/4",
       psdmp_job_safe(&j->job, text));
 }
 
@@ -147,16 +147,16 @@ static bool whole(double value, double least, double most) {
 static psdm_status check_numbers(const psdmp_job_calibrate *j) {
   const psdmp_job_calibrate_settings *s = &j->set;
   if (!(s->lambda >= 0) || !(s->rate >= 0) || !(s->max_rel >= 0))
-    return psdmp_job_wrong(&j->job, "\1lambda, \1rate and \1max_rel must not be negative");
+    return psdmp_job_wrong(&j->job, "`lambda`, `rate` and `max_rel` must not be negative");
   if (!whole(s->friction_columns, 3, 16))
-    return psdmp_job_wrong(&j->job, "\1friction_columns: a whole number from 3 to 16 was expected");
+    return psdmp_job_wrong(&j->job, "`friction_columns`: a whole number from 3 to 16 was expected");
   if (!whole(s->decimate, 0, 1 << 20))
-    return psdmp_job_wrong(&j->job, "\1decimate: a whole number from 1 to %d was expected", 1 << 20);
+    return psdmp_job_wrong(&j->job, "`decimate`: a whole number from 1 to %d was expected", 1 << 20);
   if (s->decimate > 1 && s->compare)
     return psdmp_job_wrong(&j->job,
-                           "\1compare predicts single rows, and \1decimate keeps none; compare without \1decimate");
-  if (!whole(s->threads, 0, 1024)) return psdmp_job_wrong(&j->job, "\1threads: a whole number up to 1024 was expected");
-  if (!(s->cache >= 0 && s->cache <= 1e12)) return psdmp_job_wrong(&j->job, "\1cache: a number of rows was expected");
+                           "`compare` predicts single rows, and `decimate` keeps none; compare without `decimate`");
+  if (!whole(s->threads, 0, 1024)) return psdmp_job_wrong(&j->job, "`threads`: a whole number up to 1024 was expected");
+  if (!(s->cache >= 0 && s->cache <= 1e12)) return psdmp_job_wrong(&j->job, "`cache`: a number of rows was expected");
   return PSDM_OK;
 }
 
@@ -168,7 +168,7 @@ static psdm_status choose_numbers(psdmp_job_calibrate *j) {
   if (status) return status;
   o->delay_given = s->delay != NULL;
   if (s->delay && (!psdm_parse_number(s->delay, &o->delay) || fabs(o->delay) > 1))
-    return psdmp_job_wrong(&j->job, "\1delay '%s': seconds from -1 to 1 were expected",
+    return psdmp_job_wrong(&j->job, "`delay` '%s': seconds from -1 to 1 were expected",
                            psdmp_job_safe(&j->job, s->delay));
   status = check_numbers(j);
   if (status) return status;
@@ -189,16 +189,16 @@ static psdm_status choose_numbers(psdmp_job_calibrate *j) {
 static psdm_status check_outputs(const psdmp_job_calibrate *j) {
   const psdmp_job_calibrate_settings *s = &j->set;
   const char *const path[] = {s->out, s->predict, s->urdf};
-  psdm_status status = psdmp_job_calibrate_one_output(j, path, 3, "\1json, \1out, \1predict and \1urdf");
+  psdm_status status = psdmp_job_calibrate_one_output(j, path, 3, "`json`, `out`, `predict` and `urdf`");
   if (status) return status;
   if (psdmp_job_calibrate_asked(j, "urdf") && j->options.estimator != PSDM_ESTIMATOR_CONSISTENT)
     return psdmp_job_wrong(
-        &j->job, "\1urdf needs \1estimator consistent: only it makes every link's inertia physically possible");
+        &j->job, "`urdf` needs `estimator = consistent`: only it makes every link's inertia physically possible");
   if (s->prior && j->options.estimator != PSDM_ESTIMATOR_CONSISTENT && j->options.estimator != PSDM_ESTIMATOR_RIDGE)
-    return psdmp_job_wrong(&j->job, "\1prior needs \1estimator consistent or ridge; '%s' uses no prior",
+    return psdmp_job_wrong(&j->job, "`prior` needs `estimator = consistent` or ridge; '%s' uses no prior",
                            psdm_estimator_name(j->options.estimator));
   if (s->covariance && !psdmp_job_calibrate_asked(j, "out"))
-    return psdmp_job_wrong(&j->job, "\1covariance needs \1out, the file that stores it");
+    return psdmp_job_wrong(&j->job, "`covariance` needs `out`, the file that stores it");
   return PSDM_OK;
 }
 
@@ -230,7 +230,7 @@ static psdm_status per_joint(const psdmp_job_calibrate *j, const char *setting, 
   }
   for (int i = 1; i < j->n && good && found == 1 && one_for_all; i++) value[i] = value[0];
   if (good && (found == j->n || (found == 1 && one_for_all))) return PSDM_OK;
-  return psdmp_job_wrong(&j->job, "\1%s '%s': %s%d numbers were expected, one per joint", setting,
+  return psdmp_job_wrong(&j->job, "`%s` '%s': %s%d numbers were expected, one per joint", setting,
                          psdmp_job_safe(&j->job, text), one_for_all ? "one number or " : "", j->n);
 }
 
@@ -238,7 +238,7 @@ static psdm_status per_joint(const psdmp_job_calibrate *j, const char *setting, 
 static psdm_status prior_from_robot(const psdmp_job_calibrate *j, const psdm_robot *robot) {
   psdm_error error;
   if (psdm_robot_fingerprint(robot) != psdm_robot_fingerprint(j->job.robot))
-    return psdmp_job_wrong(&j->job, "\1prior '%s': its kinematics differ from those of '%s'",
+    return psdmp_job_wrong(&j->job, "`prior` '%s': its kinematics differ from those of '%s'",
                            psdmp_job_safe(&j->job, j->set.prior),
                            psdmp_job_safe(&j->job, psdm_robot_name(j->job.robot)));
   if (psdm_robot_ready(robot, &error)) return psdmp_job_fail(&j->job, &error);
@@ -252,7 +252,7 @@ static psdm_status prior_from_parameters(const psdmp_job_calibrate *j) {
   if (status) return status;
   if (p->pi) memcpy(j->prior, p->pi, (size_t)p->standard * sizeof *p->pi);
   else
-    status = psdmp_job_wrong(&j->job, "\1prior '%s': it has base parameters only; standard parameters were expected",
+    status = psdmp_job_wrong(&j->job, "`prior` '%s': it has base parameters only; standard parameters were expected",
                              psdmp_job_safe(&j->job, j->set.prior));
   psdm_parameters_free(p);
   return status;
@@ -278,7 +278,7 @@ psdm_status psdmp_job_calibrate_numbers(psdmp_job_calibrate *j) {
   if (!status) status = per_joint(j, "sign", j->set.sign, false, &j->sign);
   if (!status) status = per_joint(j, "max_rmse", j->set.max_rmse, true, &j->max_rmse);
   for (int i = 0; i < j->n && !status && j->sign; i++)
-    if (fabs(j->sign[i]) != 1) status = psdmp_job_wrong(&j->job, "\1sign: %g is neither 1 nor -1", j->sign[i]);
+    if (fabs(j->sign[i]) != 1) status = psdmp_job_wrong(&j->job, "`sign`: %g is neither 1 nor -1", j->sign[i]);
   j->options.log.offset = j->offset;
   j->options.log.sign = j->sign;
   return status ? status : choose_prior(j);

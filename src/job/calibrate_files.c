@@ -92,7 +92,7 @@ psdm_status psdmp_job_calibrate_predictions(const psdmp_job_calibrate *j) {
 static void tell_losses(const psdmp_job_calibrate *j, const psdm_robot *robot) {
   char text[256];
   for (int k = 0; psdm_robot_loss(robot, PSDM_FORMAT_URDF, k, text, sizeof text); k++)
-    psdmp_job_warn(&j->job, "\1urdf omits: %s", text);
+    psdmp_job_warn(&j->job, "`urdf` omits: %s", text);
   for (int i = 0; i < j->n; i++) {
     psdm_friction friction;
     double left_out;
@@ -100,7 +100,7 @@ static void tell_losses(const psdmp_job_calibrate *j, const psdm_robot *robot) {
     if (!(left_out > 0)) continue;
     psdmp_job_warn(
         &j->job,
-        "\1urdf: friction of joint %s is %.3g Coulomb and %.3g viscous; the identified curve differs by up to %.2g",
+        "`urdf`: friction of joint %s is %.3g Coulomb and %.3g viscous; the identified curve differs by up to %.2g",
         psdmp_job_safe(&j->job, psdmp_job_joint(robot, i)->name), friction.coulomb, friction.viscous, left_out);
   }
 }

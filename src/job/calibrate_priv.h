@@ -18,12 +18,12 @@
     "hold out the last share of the rows, or every K-th block of this many seconds, for the final errors only "        \
     "(steps: a share of each step's, 0.15)")                                                                           \
   X(text, columns, "", "t=1,q=2:7,tau=8:13", "columns of the channels in logs without a header, counted from 1")       \
-  X(text, out, "", "PARAMS.yaml", "parameter file, for \1params of every command")                                     \
-  X(flag, covariance, "", "", "store the covariance of all parameters in \1out")                                       \
+  X(text, out, "", "PARAMS.yaml", "parameter file, for `params` of every command")                                     \
+  X(flag, covariance, "", "", "store the covariance of all parameters in `out`")                                       \
   X(flag, json, "", "", "write one JSON object")                                                                       \
   X(flag, degrees, "", "", "positions and their derivatives in the log are in degrees")                                \
   X(text, offset, "", "RAD,...", "added to the log's positions, one number per joint")                                 \
-  X(text, sign, "", "1,-1,...", "sign of each joint's positions and torques in the log, applied before \1offset")      \
+  X(text, sign, "", "1,-1,...", "sign of each joint's positions and torques in the log, applied before `offset`")      \
   X(number, rate, "0", "HZ", "sample rate of logs without t")                                                          \
   X(flag, ignore_extra, "", "", "ignore unknown columns of logs")                                                      \
   X(text, kinematics, "auto", "auto|q|qd|qdd", "logged channel that velocities and accelerations are computed from")   \

@@ -13,30 +13,30 @@ static psdm_status refuse_others(const psdmp_job_calibrate *j) {
       {"kinematics", "velocities and accelerations come from the positions"},
       {"delay", "steps use no delay"},
       {"lambda", "steps have no prior"},
-      {"prior", "steps have no prior; give results of earlier runs to \1params"},
+      {"prior", "steps have no prior; give results of earlier runs to `params`"},
       {"plain_friction", "the friction of steps is LuGre's"},
       {"friction_columns", "the friction of steps is LuGre's"},
       {"springs", "the friction of steps is LuGre's"},
       {"decimate", "steps use every row"},
       {"threads", "steps choose their own"},
       {"cache", "steps keep every row"},
-      {"checkpoint", "\1out is written after every step, and \1params continues from it"},
+      {"checkpoint", "`out` is written after every step, and `params` continues from it"},
       {"rest", "each step detects its own rows at rest"},
       {"urdf",
-       "steps find base parameters, which do not determine single links; use \1route oneshot for link inertias"},
-      {"compare", "compare two results of steps by their \1json"},
-      {"covariance", "steps always store it in \1out"},
+       "steps find base parameters, which do not determine single links; use `route = oneshot` for link inertias"},
+      {"compare", "compare two results of steps by their `json`"},
+      {"covariance", "steps always store it in `out`"},
   };
   for (size_t k = 0; k < sizeof others / sizeof *others; k++)
     if (psdmp_job_calibrate_asked(j, others[k].setting))
-      return psdmp_job_wrong(&j->job, "\1%s cannot be used with \1route steps: %s", others[k].setting, others[k].why);
+      return psdmp_job_wrong(&j->job, "`%s` cannot be used with `route = steps`: %s", others[k].setting, others[k].why);
   return PSDM_OK;
 }
 
 /* ---- weight: FILE=KG[,X,Y,Z] ---- */
 
 static psdm_status bad_weight(const psdmp_job_calibrate *j, const char *text, const char *what) {
-  return psdmp_job_wrong(&j->job, "\1weight '%s': %s", psdmp_job_safe(&j->job, text), what);
+  return psdmp_job_wrong(&j->job, "`weight` '%s': %s", psdmp_job_safe(&j->job, text), what);
 }
 
 /* "2.5" or "2.5,0,0,0.1" */
@@ -88,14 +88,14 @@ static psdm_status choose_holdout(psdmp_job_calibrate *j) {
   double *share = &j->steps.options.holdout;
   if (!j->set.holdout) return PSDM_OK;
   if (!psdm_parse_number(j->set.holdout, share) || !(*share >= 0 && *share < 0.95))
-    return psdmp_job_wrong(&j->job, "\1holdout '%s': a share from 0 to 0.95 was expected; steps choose their blocks",
+    return psdmp_job_wrong(&j->job, "`holdout` '%s': a share from 0 to 0.95 was expected; steps choose their blocks",
                            psdmp_job_safe(&j->job, j->set.holdout));
   if (*share == 0) *share = -1; /* none */
   return PSDM_OK;
 }
 
 static psdm_status bad_cutoff(const psdmp_job_calibrate *j) {
-  return psdmp_job_wrong(&j->job, "\1cutoff '%s': one frequency or %d, one for each step, were expected",
+  return psdmp_job_wrong(&j->job, "`cutoff` '%s': one frequency or %d, one for each step, were expected",
                          psdmp_job_safe(&j->job, j->set.cutoff), PSDM_STEPS);
 }
 
@@ -118,11 +118,11 @@ psdm_status psdmp_job_calibrate_step_words(psdmp_job_calibrate *j) {
   const char *const path[] = {j->set.out, j->set.predict};
   psdm_status status = refuse_others(j);
   if (!status && (!(j->set.rate >= 0) || !(j->set.max_rel >= 0)))
-    status = psdmp_job_wrong(&j->job, "\1rate and \1max_rel must not be negative");
+    status = psdmp_job_wrong(&j->job, "`rate` and `max_rel` must not be negative");
   if (!status) status = psdmp_job_calibrate_accept(j);
   if (!status) status = take_weights(j);
   if (!status) status = choose_holdout(j);
   if (!status) status = choose_cutoff(j);
   psdmp_job_calibrate_log_options(j);
-  return status ? status : psdmp_job_calibrate_one_output(j, path, 2, "\1json, \1out and \1predict");
+  return status ? status : psdmp_job_calibrate_one_output(j, path, 2, "`json`, `out` and `predict`");
 }

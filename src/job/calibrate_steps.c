@@ -29,7 +29,7 @@ static psdm_status load(psdmp_job_calibrate *j) {
   set.params = NULL; /* results of earlier runs may be incomplete */
   psdm_status status = psdmp_job_robot(&j->job, &set, &j->job.robot);
   if (status) return status;
-  if (j->set.weight.count) psdmp_job_default_link(&j->job, j->job.robot, "\1tip selects another");
+  if (j->set.weight.count) psdmp_job_default_link(&j->job, j->job.robot, "`tip` selects another");
   status = psdmp_job_calibrate_numbers(j);
   if (!status && j->set.params) status = psdmp_job_parameters(&j->job, j->set.params, j->job.robot, &j->steps.before);
   j->steps.options.before = j->steps.before;
@@ -66,7 +66,7 @@ static psdm_status conclude(psdmp_job_calibrate *j) {
   if (s->stopped && !any_done(s)) return psdmp_job_nothing(&j->job, "no step was finished");
   if (s->stopped)
     psdmp_job_warn(&j->job, "interrupted: finished steps are kept%s",
-                   j->set.out ? "; \1params continues from them" : "");
+                   j->set.out ? "; `params` continues from them" : "");
   psdmp_job_event(&j->job, PSDM_JOB_FINISHING);
   psdm_status status = keep(j, s, true);
   if (status) return status;

@@ -36,7 +36,7 @@ static void put_step(const psdmp_job_calibrate *j, psdm_step step, psdm_result *
   }
 }
 
-/* value: the arm alone; with_tool: what --out has */
+/* value: the arm alone; with_tool: what `out` has */
 static void put_parameters(const psdmp_job_calibrate *j, psdm_calibrate_steps_result *r) {
   const psdm_steps *s = j->steps.result;
   psdm_step_parameter *to = psdm_result_items(&r->head, &psdm_step_parameter_type, s->base);

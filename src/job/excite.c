@@ -47,7 +47,7 @@ static psdm_status load(psdmp_job_excite *j) {
   psdm_status status = psdmp_job_robot(&j->job, PSDM_ROBOT_SETTINGS_OF(&j->set), &j->job.robot);
   if (status) return status;
   j->n = psdm_robot_n(j->job.robot);
-  if (j->options.step == PSDM_STEP_MOTOR) psdmp_job_default_link(&j->job, j->job.robot, "\1tip selects another");
+  if (j->options.step == PSDM_STEP_MOTOR) psdmp_job_default_link(&j->job, j->job.robot, "`tip` selects another");
   j->torques = !psdm_robot_ready(j->job.robot, NULL);
   for (int k = 0; k < psdm_robot_joints(j->job.robot); k++)
     j->friction |= psdm_robot_joint(j->job.robot, k)->friction.given;
@@ -97,7 +97,7 @@ static psdm_status verify(psdmp_job_excite *j) {
   if (psdmp_job_excite_keeps(j)) return PSDM_OK;
   if (j->planned.worst <= 1)
     return psdmp_job_wrong(&j->job,
-                           "\1rate %g: between the rows a robot would reach %.6g of a limit; use a higher rate",
+                           "`rate` %g: between the rows a robot would reach %.6g of a limit; use a higher rate",
                            j->set.rate, j->between.worst);
   error = (psdm_error){.status = PSDM_E_ACCURACY};
   psdmp_base_print(error.text, sizeof error.text,

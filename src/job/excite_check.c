@@ -36,20 +36,20 @@ static psdm_status find_shape(psdmp_job_excite *j) {
 #define BIT(step) (1u << PSDM_STEP_##step)
 
 static const psdmp_job_rule rules[] = {
-    {"periods", BIT(INERTIA), "\1for inertia"},
-    {"shape", BIT(INERTIA), "\1for inertia"},
-    {"goal", BIT(INERTIA), "\1for inertia"},
-    {"harmonics", BIT(INERTIA), "\1for inertia"},
-    {"band", BIT(INERTIA), "\1for inertia"},
-    {"no_friction", BIT(INERTIA), "\1for inertia"},
-    {"starts", BIT(INERTIA), "\1for inertia"},
-    {"evaluations", BIT(INERTIA), "\1for inertia"},
-    {"threads", BIT(INERTIA), "\1for inertia"},
-    {"wall", BIT(INERTIA), "\1for inertia"},
-    {"mass", BIT(MOTOR), "\1for motor"},
-    {"com", BIT(MOTOR), "\1for motor"},
-    {"speed", BIT(MOTOR) | BIT(GRAVITY) | BIT(FRICTION), "\1for motor, gravity or friction"},
-    {"levels", BIT(FRICTION), "\1for friction"},
+    {"periods", BIT(INERTIA), "`for = inertia`"},
+    {"shape", BIT(INERTIA), "`for = inertia`"},
+    {"goal", BIT(INERTIA), "`for = inertia`"},
+    {"harmonics", BIT(INERTIA), "`for = inertia`"},
+    {"band", BIT(INERTIA), "`for = inertia`"},
+    {"no_friction", BIT(INERTIA), "`for = inertia`"},
+    {"starts", BIT(INERTIA), "`for = inertia`"},
+    {"evaluations", BIT(INERTIA), "`for = inertia`"},
+    {"threads", BIT(INERTIA), "`for = inertia`"},
+    {"wall", BIT(INERTIA), "`for = inertia`"},
+    {"mass", BIT(MOTOR), "`for = motor`"},
+    {"com", BIT(MOTOR), "`for = motor`"},
+    {"speed", BIT(MOTOR) | BIT(GRAVITY) | BIT(FRICTION), "`for = motor`, gravity or friction"},
+    {"levels", BIT(FRICTION), "`for = friction`"},
 };
 
 /* ---- numbers ---- */
@@ -78,7 +78,7 @@ static psdm_status check_numbers(const psdmp_job_excite *j) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bool in = rows[i].value >= rows[i].least && rows[i].value <= rows[i].most;
     if (!in || (rows[i].whole && rows[i].value != floor(rows[i].value)))
-      return psdmp_job_wrong(&j->job, "\1%s: %s from %.16g to %.16g was expected", rows[i].name,
+      return psdmp_job_wrong(&j->job, "`%s`: %s from %.16g to %.16g was expected", rows[i].name,
                              rows[i].whole ? "an integer" : "a number", rows[i].least, rows[i].most);
   }
   return PSDM_OK;
@@ -113,7 +113,7 @@ psdm_status psdmp_job_excite_words(psdmp_job_excite *j) {
   if (!status) status = psdmp_job_check_rules(&j->job, rules, sizeof rules / sizeof *rules, j->options.step);
   if (!status) status = check_numbers(j);
   if (!status && j->set.json && j->set.out && strcmp(j->set.out, "-") == 0)
-    status = psdmp_job_wrong(&j->job, "only one of \1json and \1out - can use standard output");
+    status = psdmp_job_wrong(&j->job, "only one of `json` and `out = -` can use standard output");
   take_numbers(j);
   return status;
 }
@@ -189,6 +189,6 @@ psdm_status psdmp_job_excite_limits(psdmp_job_excite *j) {
   o->effort = j->effort;
   psdm_error unknown;
   if (j->set.effort && psdm_robot_ready(j->job.robot, &unknown))
-    psdmp_job_warn(&j->job, "\1effort: torques are not checked: %.*s", (int)strcspn(unknown.text, ";"), unknown.text);
+    psdmp_job_warn(&j->job, "`effort`: torques are not checked: %.*s", (int)strcspn(unknown.text, ";"), unknown.text);
   return check_limits(j);
 }

@@ -12,8 +12,8 @@
   X(text, out, "", "FILE.csv",                                                                                        \
     "the motion: t, q1.., qd1.., qdd1.., and tau1.. if inertias are known; always holds the best so far")             \
   X(flag, json, "", "", "write one JSON object")                                                                      \
-  X(number, rate, "100", "HZ", "rows per second of \1out")                                                            \
-  X(number, periods, "1", "COUNT", "inertia: consecutive periods in \1out")                                           \
+  X(number, rate, "100", "HZ", "rows per second of `out`")                                                            \
+  X(number, periods, "1", "COUNT", "inertia: consecutive periods in `out`")                                           \
   X(text, shape, "fourier", "fourier|sines",                                                                          \
     "inertia: all harmonics of a period, or a few sines per joint at chosen harmonics")                               \
   X(text, goal, "condition", "condition|logdet",                                                                      \

@@ -95,7 +95,7 @@ psdm_status psdm_job_set(psdm_job *job, const char *name, const char *text, psdm
   psdm_status status = copy ? PSDM_OK : psdmp_job_memory(job);
   if (!status && s->kind == PSDM_SETTING_text) status = check_word(job, s, copy);
   if (!status && psdm_setting_assign(s, psdm_job_values(job), copy))
-    status = psdmp_job_wrong(job, "\1%s '%s': %s expected%s%s", name, psdmp_job_safe(job, text),
+    status = psdmp_job_wrong(job, "`%s` '%s': %s expected%s%s", name, psdmp_job_safe(job, text),
                              s->kind == PSDM_SETTING_number ? "a number was" : "three numbers were",
                              s->argument[0] ? ", " : "", s->argument);
   return status ? tell_error(job, error) : PSDM_OK;
@@ -231,7 +231,7 @@ bool psdmp_job_helps(const psdm_job *job) { return job->host.ranks && job->host.
 psdm_status psdmp_job_check_rules(const psdm_job *job, const psdmp_job_rule *rules, size_t count, unsigned kind) {
   for (size_t i = 0; i < count; i++)
     if (!(rules[i].kinds & 1u << kind) && psdmp_job_given(job, rules[i].setting))
-      return psdmp_job_wrong(job, "\1%s needs %s", rules[i].setting, rules[i].words);
+      return psdmp_job_wrong(job, "`%s` needs %s", rules[i].setting, rules[i].words);
   return PSDM_OK;
 }
 
@@ -259,7 +259,7 @@ psdm_status psdmp_job_numbers(const psdm_job *job, const char *setting, const ch
     if (found == 1 || found == count) return PSDM_OK;
     break;
   }
-  return psdmp_job_wrong(job, "\1%s '%s': one number or %d were expected", setting, psdmp_job_safe(job, text), count);
+  return psdmp_job_wrong(job, "`%s` '%s': one number or %d were expected", setting, psdmp_job_safe(job, text), count);
 }
 
 psdm_status psdmp_job_pieces(const psdm_job *job, const char *setting, const char *text, const char *const **pieces,
@@ -274,7 +274,7 @@ psdm_status psdmp_job_pieces(const psdm_job *job, const char *setting, const cha
   for (char *next; at; at = next) {
     next = strchr(at, ',');
     if (next) *next++ = '\0';
-    if (*count == MOST) return psdmp_job_wrong(job, "\1%s: at most %d are possible", setting, MOST);
+    if (*count == MOST) return psdmp_job_wrong(job, "`%s`: at most %d are possible", setting, MOST);
     piece[(*count)++] = at;
   }
   *pieces = piece;

@@ -1,7 +1,6 @@
 /* job.h: what the jobs share: their settings, what they tell, the rows and documents that they make.
  *
- * A job's function answers PSDM_OK to go on. In its texts the name of a setting stands behind "\1": "\1log_rate must
- * be positive" is told as log_rate, or as --log-rate where the caller speaks of options. */
+ * A job's function answers PSDM_OK to go on. */
 #ifndef PSDMP_JOB_H
 #define PSDMP_JOB_H
 
@@ -93,8 +92,6 @@ bool psdmp_job_count(const psdm_job *job, double began, long long done, long lon
 bool psdmp_job_interrupted(const psdm_job *job);
 bool psdmp_job_watch(void *job, const char *doing, double share); /* a psdm_progress: psdmp_job_progress */
 
-/* "\1log_rate" in a text as the caller names it: log_rate, or --log-rate */
-void psdmp_job_name_settings(const psdm_job *job, const char *text, char *out, size_t size);
 /* a name for a text: control characters escaped, in one of a few buffers of the job */
 const char *psdmp_job_safe(const psdm_job *job, const char *name);
 
@@ -136,7 +133,7 @@ double psdmp_job_limit(const psdm_joint *joint, int which); /* of the robot file
 
 bool psdmp_job_is_file(const char *path);        /* not standard input or output, a pipe, or nothing */
 long long psdmp_job_file_size(const char *path); /* bytes; 0: no file */
-/* a note where rows ("points") are to be typed at a terminal; other: what reads a file ("\1at FILE.csv") */
+/* a note where rows ("points") are to be typed at a terminal; other: what reads a file ("`at = FILE.csv`") */
 void psdmp_job_typed(const psdm_job *job, const char *path, const char *rows, const char *other);
 const psdm_joint *psdmp_job_joint(const psdm_robot *robot, int q); /* of q1 ... qn, q from 0 */
 bool psdmp_job_helps(const psdm_job *job); /* this is a rank that helps another, which has the answer */

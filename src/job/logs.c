@@ -36,7 +36,7 @@ static psdm_status take(const psdm_job *job, const entry *all, int count, psdm_l
     if (!all[i].table) continue;
     for (int k = 0; k < count; k++)
       if (k != i && strcmp(all[k].name, all[i].name) == 0)
-        return psdmp_job_wrong(job, "\1%s '%s': another log has this name", all[k].setting,
+        return psdmp_job_wrong(job, "`%s` '%s': another log has this name", all[k].setting,
                                psdmp_job_safe(job, all[k].name));
     to[*tables] = *all[i].table;
     to[(*tables)++].name = all[i].name;

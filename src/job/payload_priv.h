@@ -10,16 +10,16 @@
   X(list, empty, "", "FILE ...",                                                                                     \
     "logs without it, preferably of the same motion: errors of the calibration and drift since then cancel")         \
   X(text, load, "", "MASS,X,Y,Z[,Ixx,Ixy,Ixz,Iyy,Iyz,Izz]",                                                          \
-    "a known load (kg, m, kg m^2 about its centre) instead of \1log: only writes \1out")                             \
+    "a known load (kg, m, kg m^2 about its centre) instead of `log`: only writes `out`")                             \
   X(text, link, "", "NAME", "link or joint that carries the load, and whose frame describes it (default: the last)") \
-  X(text, out, "", "LOADED.yaml", "parameter file of the loaded robot, for \1params of every command")               \
+  X(text, out, "", "LOADED.yaml", "parameter file of the loaded robot, for `params` of every command")               \
   X(text, predict, "", "FILE.csv",                                                                                   \
     "CSV of every row: t, segment, loaded, q*, qd*, qdd*, tau* (measured), raw*, empty*, with* (predicted)")         \
   X(flag, plain, "", "",                                                                                             \
     "plain least squares: mass and inertia may be physically impossible, and parameters without excitation are not " \
     "regularised")                                                                                                   \
   X(flag, drift, "", "",                                                                                             \
-    "fit offset, Coulomb and viscous friction of each drive along with the load (always with \1empty)")              \
+    "fit offset, Coulomb and viscous friction of each drive along with the load (always with `empty`)")              \
   X(text, cutoff, "", "HZ|none", "cutoff of the zero-phase filter (default: the calibration's)")                     \
   X(text, accept, "usable", PSDM_SETTING_WORDS(PSDM_VERDICT_LIST),                                                   \
     "worst verdict on the torques with the load that still exits with 0")                                            \
@@ -27,7 +27,7 @@
   X(text, columns, "", "t=1,q=2:7,tau=8:13", "columns of the channels in logs without a header, counted from 1")     \
   X(flag, degrees, "", "", "positions and their derivatives in the logs are in degrees")                             \
   X(text, offset, "", "RAD,...", "added to the logs' positions, one number per joint")                               \
-  X(text, sign, "", "1,-1,...", "sign of each joint's positions and torques in the logs, applied before \1offset")   \
+  X(text, sign, "", "1,-1,...", "sign of each joint's positions and torques in the logs, applied before `offset`")   \
   X(number, rate, "0", "HZ", "sample rate of logs without t")                                                        \
   X(flag, ignore_extra, "", "", "ignore unknown columns of logs")                                                    \
   PSDM_ROBOT_SETTINGS(X)

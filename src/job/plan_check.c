@@ -9,13 +9,13 @@ static psdm_status check_words(psdmp_job_plan *j) {
   const psdmp_job_plan_settings *s = &j->set;
   j->what = psdmp_job_choice(job, "what");
   psdm_friction_find(s->friction, &j->friction);
-  if (j->what == PLAN_SCALE && !s->trajectory) return psdmp_job_wrong(job, "scale needs \1trajectory FILE.csv");
-  if (j->what == PLAN_ENERGY && s->trajectory) return psdmp_job_wrong(job, "\1trajectory needs time or scale");
-  if (s->trajectory && (s->to || s->from)) return psdmp_job_wrong(job, "give either \1from and \1to, or \1trajectory");
-  if (!s->trajectory && !s->to) return psdmp_job_wrong(job, "missing \1to Q,... or \1trajectory FILE.csv");
-  if (j->what != PLAN_SCALE && s->factor != 0) return psdmp_job_wrong(job, "\1factor needs scale");
+  if (j->what == PLAN_SCALE && !s->trajectory) return psdmp_job_wrong(job, "scale needs `trajectory = FILE.csv`");
+  if (j->what == PLAN_ENERGY && s->trajectory) return psdmp_job_wrong(job, "`trajectory` needs time or scale");
+  if (s->trajectory && (s->to || s->from)) return psdmp_job_wrong(job, "give either `from` and `to`, or `trajectory`");
+  if (!s->trajectory && !s->to) return psdmp_job_wrong(job, "missing `to = Q,...` or `trajectory = FILE.csv`");
+  if (j->what != PLAN_SCALE && s->factor != 0) return psdmp_job_wrong(job, "`factor` needs scale");
   if (j->what == PLAN_SCALE && !(s->factor >= 0 && isfinite(s->factor)))
-    return psdmp_job_wrong(job, "\1factor %g: a positive number was expected", s->factor);
+    return psdmp_job_wrong(job, "`factor` %g: a positive number was expected", s->factor);
   return PSDM_OK;
 }
 
@@ -31,17 +31,17 @@ static psdm_status check_numbers(const psdmp_job_plan *j) {
   } rows[] = {{"duration", s->duration}, {"tolerance", s->tolerance}, {"wall", s->wall}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     if (!(rows[k].value >= 0) || !isfinite(rows[k].value))
-      return psdmp_job_wrong(job, "\1%s must not be negative", rows[k].name);
+      return psdmp_job_wrong(job, "`%s` must not be negative", rows[k].name);
   if (!(s->output > 0) || !isfinite(s->output))
-    return psdmp_job_wrong(job, "\1output %g: a positive number was expected", s->output);
+    return psdmp_job_wrong(job, "`output` %g: a positive number was expected", s->output);
   if (s->blend != -1 && !(s->blend >= 0 && s->blend <= 1))
-    return psdmp_job_wrong(job, "\1blend %g: 0 to 1 was expected", s->blend);
+    return psdmp_job_wrong(job, "`blend` %g: 0 to 1 was expected", s->blend);
   if (!counts(s->nodes, 10000))
-    return psdmp_job_wrong(job, "\1nodes %g: a whole number from 2 to 10000 was expected", s->nodes);
+    return psdmp_job_wrong(job, "`nodes` %g: a whole number from 2 to 10000 was expected", s->nodes);
   if (!counts(s->points, 1e7))
-    return psdmp_job_wrong(job, "\1points %g: a whole number from 2 to 10000000 was expected", s->points);
+    return psdmp_job_wrong(job, "`points` %g: a whole number from 2 to 10000000 was expected", s->points);
   if (s->json && s->out && strcmp(s->out, "-") == 0)
-    return psdmp_job_wrong(job, "\1json and \1out - cannot both use standard output");
+    return psdmp_job_wrong(job, "`json` and `out = -` cannot both use standard output");
   return PSDM_OK;
 }
 

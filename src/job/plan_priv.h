@@ -31,7 +31,7 @@
   X(number, points, "0", "COUNT", "path: points of the grid; 0: 1000. scale: rows examined; 0: 10001")      \
   X(number, tolerance, "0", "RELATIVE", "time, energy: tolerance of the solver; 0: 1e-8")                   \
   X(number, wall, "0", "SECONDS", "time, energy: stop after this time with the best so far; 0: 300")        \
-  X(flag, ignore_extra, "", "", "ignore unknown columns of \1trajectory")                                   \
+  X(flag, ignore_extra, "", "", "ignore unknown columns of `trajectory`")                                   \
   PSDM_ROBOT_SETTINGS(X)
 
 typedef struct psdmp_job_plan_settings {

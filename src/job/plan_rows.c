@@ -98,7 +98,7 @@ psdm_status psdmp_job_plan_rows(psdmp_job_plan *j) {
   psdmp_job_sink *sink;
   double rows = fmax(ceil(j->seconds / j->set.output * (1 - 1e-12)), 1);
   if (!(rows <= MOST_ROWS))
-    return psdmp_job_wrong(&j->job, "\1output %g: %g s would take more than %d rows", j->set.output, j->seconds,
+    return psdmp_job_wrong(&j->job, "`output` %g: %g s would take more than %d rows", j->set.output, j->seconds,
                            MOST_ROWS);
   psdm_status status = check_room(j, rows + 1);
   if (!status) status = psdmp_job_rows_open(&j->job, "out", j->set.out, &sink);

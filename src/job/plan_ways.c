@@ -105,7 +105,7 @@ static psdm_status find_factor(psdmp_job_plan *j, apart *a) {
   else if (j->by.by == PSDM_SCALE_NOTHING)
     return psdmp_job_fail(job, &(psdm_error){.status = PSDM_E_ARGUMENT,
                                              .text = "no limit applies to the trajectory; give limits of velocity, "
-                                                     "acceleration or torque, or \1factor"});
+                                                     "acceleration or torque, or `factor`"});
   if ((status = recompute(j, a, &rows))) return psdmp_job_fail(job, &(psdm_error){.status = status});
   j->seconds = j->k * length(j);
   return PSDM_OK;

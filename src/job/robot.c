@@ -28,7 +28,7 @@ int psdmp_job_default_link(const psdm_job *job, const psdm_robot *robot, const c
   return joint;
 }
 
-/* "--link 'A7': did you mean 'A6'?", among all links and joints */
+/* "`link` 'A7': did you mean 'A6'?", among all links and joints */
 static psdm_status no_link(const psdm_job *job, const char *setting, const psdm_robot *robot, const char *name) {
   int joints = psdm_robot_joints(robot);
   char known[300] = "";
@@ -37,12 +37,12 @@ static psdm_status no_link(const psdm_job *job, const char *setting, const psdm_
   for (int k = 0; k < joints; k++)
     words[k] = psdm_robot_link_name(robot, k), words[joints + k] = psdm_robot_joint(robot, k)->name;
   if ((near = psdmp_base_nearest(name, words, 2 * (size_t)joints)))
-    return psdmp_job_wrong(job, "\1%s '%s': did you mean '%s'?", setting, psdmp_job_safe(job, name),
+    return psdmp_job_wrong(job, "`%s` '%s': did you mean '%s'?", setting, psdmp_job_safe(job, name),
                            psdmp_job_safe(job, near));
   for (int k = 0; k < joints && strlen(known) < 200; k++)
     psdmp_base_print(known + strlen(known), sizeof known - strlen(known), "%s%.60s", k ? ", " : "",
                      psdmp_job_safe(job, words[k]));
-  return psdmp_job_wrong(job, "\1%s '%s': the robot has no such link or joint; its links are %s", setting,
+  return psdmp_job_wrong(job, "`%s` '%s': the robot has no such link or joint; its links are %s", setting,
                          psdmp_job_safe(job, name), known);
 }
 
@@ -54,7 +54,7 @@ psdm_status psdmp_job_find_link(const psdm_job *job, const char *setting, const 
 
 psdm_status psdmp_job_must_move(const psdm_job *job, const char *setting, const psdm_robot *robot, int joint) {
   if (psdm_robot_moves(robot, joint)) return PSDM_OK;
-  return psdmp_job_wrong(job, "\1%s: link '%s' is fixed to the base and does not move", setting,
+  return psdmp_job_wrong(job, "`%s`: link '%s' is fixed to the base and does not move", setting,
                          psdmp_job_safe(job, psdm_robot_link_name(robot, joint)));
 }
 
@@ -103,7 +103,7 @@ void psdmp_job_weak_axes(const psdm_job *job, const psdm_robot *robot, double co
   if (!count || !(condition > 1e3)) return;
   psdmp_job_warn(job,
                  "condition number %.3g: some parameters are identifiable only because axes are not quite parallel or "
-                 "perpendicular to the one before: %s; \1snap_axes %.1g aligns them",
+                 "perpendicular to the one before: %s; `snap_axes` %.1g aligns them",
                  condition, names, 2 * largest);
 }
 

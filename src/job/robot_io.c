@@ -39,9 +39,9 @@ static psdm_status parse_locks(const psdm_job *job, char *text, psdm_lock *locks
     next = strchr(at, ',');
     if (next) *next++ = '\0';
     char *equals = strrchr(at, '=');
-    if (*count == LOCKS) return psdmp_job_wrong(job, "\1lock: at most %d joints", LOCKS);
+    if (*count == LOCKS) return psdmp_job_wrong(job, "`lock`: at most %d joints", LOCKS);
     if (!equals || !psdm_parse_number(equals + 1, &locks[*count].value))
-      return psdmp_job_wrong(job, "\1lock '%s': JOINT=VALUE was expected", psdmp_job_safe(job, at));
+      return psdmp_job_wrong(job, "`lock` '%s': JOINT=VALUE was expected", psdmp_job_safe(job, at));
     *equals = '\0';
     locks[(*count)++].joint = at;
   }
@@ -124,7 +124,7 @@ static psdm_status parse_memory(const psdm_job *job, const char *text, size_t *b
   end += letter ? 1 + binary : 0;
   if (*end == 'B') end++;
   if (!number || *end || !(value >= 1e6) || value > 1e18)
-    return psdmp_job_wrong(job, "\1memory '%s': a number of bytes from 1M was expected, as 800M or 4G",
+    return psdmp_job_wrong(job, "`memory` '%s': a number of bytes from 1M was expected, as 800M or 4G",
                            psdmp_job_safe(job, text));
   *bytes = (size_t)value;
   return PSDM_OK;
@@ -147,10 +147,10 @@ static psdm_status load(const psdm_job *job, const char *path, bool tables, cons
                                                               : PSDM_MISSING_AUTO;
   if (set->snap_axes &&
       (!parse_angle(set->snap_axes, &options.snap_axes) || !(options.snap_axes > 0 && options.snap_axes <= 0.1)))
-    return psdmp_job_wrong(job, "\1snap_axes '%s': an angle above 0 and up to 0.1 rad was expected, as 1e-3 or 0.1 deg",
+    return psdmp_job_wrong(job, "`snap_axes` '%s': an angle above 0 and up to 0.1 rad was expected, as 1e-3 or 0.1 deg",
                            psdmp_job_safe(job, set->snap_axes));
   if (set->lock) {
-    if (strlen(set->lock) >= sizeof text) return psdmp_job_wrong(job, "\1lock is too long");
+    if (strlen(set->lock) >= sizeof text) return psdmp_job_wrong(job, "`lock` is too long");
     snprintf(text, sizeof text, "%s", set->lock);
     psdm_status wrong = parse_locks(job, text, locks, &options.lock_count);
     if (wrong) return wrong;

@@ -12,7 +12,7 @@ static psdm_status find_integrator(psdmp_job_simulate *j) {
   if (!psdm_integrator_find(j->set.integrator, &j->options.integrator))
     return psdmp_job_unknown(&j->job, "integrator", j->set.integrator, words, PSDM_INTEGRATORS);
   if (!psdm_integrator_available(j->options.integrator))
-    return psdmp_job_wrong(&j->job, "\1integrator %s needs SUNDIALS, which this build lacks; use rk4 or euler",
+    return psdmp_job_wrong(&j->job, "`integrator = %s` needs SUNDIALS, which this build lacks; use rk4 or euler",
                            j->set.integrator);
   return PSDM_OK;
 }
@@ -71,30 +71,30 @@ static psdm_status find_reference(psdmp_job_simulate *j) {
 
 static const psdmp_job_rule control_rules[] =
     {
-        {"torque", BIT(TORQUE), "\1control torque"},
+        {"torque", BIT(TORQUE), "`control = torque`"},
         {"kp", GAINS, "the controllers with gains by position"},
         {"kd", GAINS | BIT(ADAPTIVE), "the controllers with gains by velocity"},
         {"bandwidth", GAINS | BIT(ADAPTIVE), "the controllers with gains"},
-        {"compensate", BIT(FEEDFORWARD) | BIT(COMPUTED), "\1control feedforward or computed-torque"},
-        {"Q", BIT(LQR), "\1control lqr"},
-        {"R", BIT(LQR), "\1control lqr"},
-        {"inputs", BIT(LQR), "\1control lqr"},
-        {"lambda", BIT(ADAPTIVE), "\1control adaptive"},
-        {"gamma", BIT(ADAPTIVE), "\1control adaptive"},
-        {"bound", BIT(ADAPTIVE), "\1control adaptive"},
-        {"model", FOLLOWS, "a \1control that follows a reference"},
-        {"model_error", FOLLOWS, "a \1control that follows a reference"},
-        {"rate", FOLLOWS | BIT(TORQUE), "a \1control"},
-        {"saturate", FOLLOWS | BIT(TORQUE), "a \1control"},
+        {"compensate", BIT(FEEDFORWARD) | BIT(COMPUTED), "`control = feedforward` or computed-torque"},
+        {"Q", BIT(LQR), "`control = lqr`"},
+        {"R", BIT(LQR), "`control = lqr`"},
+        {"inputs", BIT(LQR), "`control = lqr`"},
+        {"lambda", BIT(ADAPTIVE), "`control = adaptive`"},
+        {"gamma", BIT(ADAPTIVE), "`control = adaptive`"},
+        {"bound", BIT(ADAPTIVE), "`control = adaptive`"},
+        {"model", FOLLOWS, "a `control` that follows a reference"},
+        {"model_error", FOLLOWS, "a `control` that follows a reference"},
+        {"rate", FOLLOWS | BIT(TORQUE), "a `control`"},
+        {"saturate", FOLLOWS | BIT(TORQUE), "a `control`"},
 },
                             reference_rules[] = {
                                 {"to", POLYNOMIALS | REF(HOLD) | REF(SINES) | REF(FOURIER),
                                  "a reference that is not a file"},
                                 {"duration", POLYNOMIALS, "the polynomials"},
-                                {"amplitude", REF(SINES) | REF(FOURIER), "\1reference sines or fourier"},
-                                {"frequency", REF(SINES), "\1reference sines"},
-                                {"harmonics", REF(FOURIER), "\1reference fourier"},
-                                {"period", REF(FOURIER), "\1reference fourier"},
+                                {"amplitude", REF(SINES) | REF(FOURIER), "`reference = sines` or fourier"},
+                                {"frequency", REF(SINES), "`reference = sines`"},
+                                {"harmonics", REF(FOURIER), "`reference = fourier`"},
+                                {"period", REF(FOURIER), "`reference = fourier`"},
 };
 
 static bool follows(const psdmp_job_simulate *j) { return j->set.inverse || (FOLLOWS & 1u << j->control_kind); }
@@ -104,11 +104,11 @@ static psdm_status check_inverse(const psdmp_job_simulate *j) {
   static const char *const none[] = {"control", "integrator", "limits", "wrench", "torque", "wall", "noise"};
   for (size_t i = 0; i < sizeof none / sizeof *none; i++)
     if (psdmp_job_given(&j->job, none[i]))
-      return psdmp_job_wrong(&j->job, "\1%s cannot be used with \1inverse, which integrates nothing", none[i]);
-  if (j->reference_kind == REFERENCE_HOLD) return psdmp_job_wrong(&j->job, "\1inverse needs a \1reference that moves");
+      return psdmp_job_wrong(&j->job, "`%s` cannot be used with `inverse`, which integrates nothing", none[i]);
+  if (j->reference_kind == REFERENCE_HOLD) return psdmp_job_wrong(&j->job, "`inverse` needs a `reference` that moves");
   if (j->set.payload && j->set.elastic)
     return psdmp_job_wrong(&j->job,
-                           "\1inverse: \1payload and \1elastic exclude each other; use a tool: in the robot file");
+                           "`inverse`: `payload` and `elastic` exclude each other; use a tool: in the robot file");
   return PSDM_OK;
 }
 
@@ -119,27 +119,27 @@ static psdm_status check_together(const psdmp_job_simulate *j) {
                    j->reference_kind == REFERENCE_FOURIER;
   bool to_motion = POLYNOMIALS & 1u << j->reference_kind;
   if (!follows(j) && psdmp_job_given(&j->job, "reference"))
-    return psdmp_job_wrong(&j->job, "\1reference needs \1inverse or a \1control that follows it");
+    return psdmp_job_wrong(&j->job, "`reference` needs `inverse` or a `control` that follows it");
   if (!follows(j) && s->to)
-    return psdmp_job_wrong(&j->job, "\1to needs \1inverse or a \1control that follows a reference");
-  if (to_motion && !s->to) return psdmp_job_wrong(&j->job, "\1reference %s needs \1to Q,...", s->reference);
+    return psdmp_job_wrong(&j->job, "`to` needs `inverse` or a `control` that follows a reference");
+  if (to_motion && !s->to) return psdmp_job_wrong(&j->job, "`reference = %s` needs `to = Q,...`", s->reference);
   if (j->start_on_reference && (!own_start || !follows(j)))
-    return psdmp_job_wrong(&j->job, "\1initial reference needs \1reference FILE.csv, sines or fourier");
+    return psdmp_job_wrong(&j->job, "`initial = reference` needs `reference = FILE.csv`, sines or fourier");
   if (j->control_kind == PSDM_CONTROL_TORQUE && !s->torque)
-    return psdmp_job_wrong(&j->job, "\1control torque needs \1torque FILE.csv");
+    return psdmp_job_wrong(&j->job, "`control = torque` needs `torque = FILE.csv`");
   if (j->control_kind == PSDM_CONTROL_ELASTIC && !s->elastic)
-    return psdmp_job_wrong(&j->job, "\1control elastic-pd needs \1elastic");
+    return psdmp_job_wrong(&j->job, "`control = elastic-pd` needs `elastic`");
   if (s->noise > 0 && !(s->rate > 0))
-    return psdmp_job_wrong(&j->job, "\1noise needs \1rate: it is drawn once per sample");
-  if (s->quantum > 0 && !(s->rate > 0) && !logged) return psdmp_job_wrong(&j->job, "\1quantum needs \1rate or \1log");
-  if (s->wrench_link && !s->wrench) return psdmp_job_wrong(&j->job, "\1wrench_link needs \1wrench");
-  if (s->held && !s->wrench && !s->torque) return psdmp_job_wrong(&j->job, "\1held needs \1torque or \1wrench");
+    return psdmp_job_wrong(&j->job, "`noise` needs `rate`: it is drawn once per sample");
+  if (s->quantum > 0 && !(s->rate > 0) && !logged) return psdmp_job_wrong(&j->job, "`quantum` needs `rate` or `log`");
+  if (s->wrench_link && !s->wrench) return psdmp_job_wrong(&j->job, "`wrench_link` needs `wrench`");
+  if (s->held && !s->wrench && !s->torque) return psdmp_job_wrong(&j->job, "`held` needs `torque` or `wrench`");
   if (psdmp_job_given(&j->job, "restitution") && j->options.at_limit != PSDM_AT_LIMIT_BOUNCE)
-    return psdmp_job_wrong(&j->job, "\1restitution needs \1limits bounce");
+    return psdmp_job_wrong(&j->job, "`restitution` needs `limits = bounce`");
   if ((s->log_rate > 0 || s->log_noise > 0) && !logged)
-    return psdmp_job_wrong(&j->job, "\1log_rate and \1log_noise need \1log");
+    return psdmp_job_wrong(&j->job, "`log_rate` and `log_noise` need `log`");
   if ((s->current || s->motor) && !logged && !s->inverse)
-    return psdmp_job_wrong(&j->job, "\1current and \1motor need \1log or \1inverse");
+    return psdmp_job_wrong(&j->job, "`current` and `motor` need `log` or `inverse`");
   return PSDM_OK;
 }
 
@@ -171,23 +171,23 @@ static psdm_status check_numbers(const psdmp_job_simulate *j) {
               {"log_noise", s->log_noise, false}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].positive ? !(rows[i].value > 0) : !(rows[i].value >= 0))
-      return psdmp_job_wrong(&j->job, "\1%s must %s", rows[i].name,
+      return psdmp_job_wrong(&j->job, "`%s` must %s", rows[i].name,
                              rows[i].positive ? "be positive" : "not be negative");
-  if (s->model_error >= 1) return psdmp_job_wrong(&j->job, "\1model_error must be below 1");
-  if (s->restitution > 1) return psdmp_job_wrong(&j->job, "\1restitution must not be above 1");
+  if (s->model_error >= 1) return psdmp_job_wrong(&j->job, "`model_error` must be below 1");
+  if (s->restitution > 1) return psdmp_job_wrong(&j->job, "`restitution` must not be above 1");
   if (s->harmonics != floor(s->harmonics) || s->harmonics < 3 || s->harmonics > 1000)
-    return psdmp_job_wrong(&j->job, "\1harmonics: an integer from 3 to 1000 was expected");
+    return psdmp_job_wrong(&j->job, "`harmonics`: an integer from 3 to 1000 was expected");
   if (s->seed != floor(s->seed) || s->seed < 0 || s->seed > 9007199254740992.0)
-    return psdmp_job_wrong(&j->job, "\1seed: an integer that is not negative was expected");
+    return psdmp_job_wrong(&j->job, "`seed`: an integer that is not negative was expected");
   return PSDM_OK;
 }
 
 /* the file of a reference, or polynomials with a duration, determine the time of inverse */
 static psdm_status check_time(const psdmp_job_simulate *j) {
   const psdmp_job_simulate_settings *s = &j->set;
-  if (s->time < 0) return psdmp_job_wrong(&j->job, "\1time must be positive");
+  if (s->time < 0) return psdmp_job_wrong(&j->job, "`time` must be positive");
   if (s->inverse && (j->reference_kind == REFERENCE_FILE || s->duration > 0)) return PSDM_OK;
-  return s->time > 0 ? PSDM_OK : psdmp_job_wrong(&j->job, "missing \1time SECONDS");
+  return s->time > 0 ? PSDM_OK : psdmp_job_wrong(&j->job, "missing `time = SECONDS`");
 }
 
 /* ---- output files ---- */
@@ -200,10 +200,10 @@ static psdm_status check_outputs(const psdmp_job_simulate *j) {
   read += s->torque && strcmp(s->torque, "-") == 0;
   read += s->wrench && strcmp(s->wrench, "-") == 0;
   read += s->payload && strcmp(s->payload, "-") == 0;
-  if (taken > 1) return psdmp_job_wrong(&j->job, "only one of \1json, \1out - and \1log - can use standard output");
+  if (taken > 1) return psdmp_job_wrong(&j->job, "only one of `json`, `out = -` and `log = -` can use standard output");
   if (read > 1) return psdmp_job_wrong(&j->job, "only one file can be standard input");
   if (s->out && s->log && strcmp(s->out, s->log) == 0)
-    return psdmp_job_wrong(&j->job, "\1out and \1log name the same file");
+    return psdmp_job_wrong(&j->job, "`out` and `log` name the same file");
   return PSDM_OK;
 }
 

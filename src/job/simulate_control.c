@@ -44,7 +44,7 @@ static psdm_status take_inputs(psdmp_job_simulate *j, const bool **to) {
     at += length;
     if (!*at) return PSDM_OK;
   }
-  return psdmp_job_wrong(&j->job, "\1inputs '%s': ascending numbers of joints, 1 to %d, were expected",
+  return psdmp_job_wrong(&j->job, "`inputs` '%s': ascending numbers of joints, 1 to %d, were expected",
                          psdmp_job_safe(&j->job, j->set.inputs), j->n);
 }
 

@@ -52,12 +52,12 @@ static psdm_status match_columns(const psdmp_job_simulate *j, initial *in) {
   if (!in->has[Q]) return header_error(j, in, "columns q1.. were expected");
   bool motors = in->has[THETA] || in->has[THETAD];
   if (motors && !j->set.elastic && !j->set.ignore_extra)
-    return header_error(j, in, "theta and thetad, the motors behind springs, need \1elastic");
+    return header_error(j, in, "theta and thetad, the motors behind springs, need `elastic`");
   for (int c = 0; c < psdm_csv_columns(in->csv) && !j->set.ignore_extra; c++) {
     char text[256];
     if (in->used[c]) continue;
     snprintf(text, sizeof text,
-             "column '%s' is not one of t, q, qd, theta, thetad, each 1 to %d; \1ignore_extra skips it",
+             "column '%s' is not one of t, q, qd, theta, thetad, each 1 to %d; `ignore_extra` skips it",
              psdmp_job_safe(&j->job, psdm_csv_name(in->csv, c)), j->n);
     return header_error(j, in, text);
   }
@@ -142,12 +142,12 @@ static psdm_status load_wrench(psdmp_job_simulate *j) {
   if (psdm_signal_load(j->set.wrench, names, optional, j->set.held, j->set.ignore_extra, NULL, &j->wrench, &error))
     return psdmp_job_fail(&j->job, &error);
   j->options.wrench = j->wrench;
-  if (!j->set.wrench_link) psdmp_job_default_link(&j->job, j->robot, "\1wrench_link selects another");
+  if (!j->set.wrench_link) psdmp_job_default_link(&j->job, j->robot, "`wrench_link` selects another");
   if (!j->set.wrench_link) return PSDM_OK;
   int joint = psdm_robot_find(j->robot, j->set.wrench_link);
   j->options.wrench_link = psdm_robot_link_name(j->robot, joint);
   return joint >= 0 ? psdmp_job_must_move(&j->job, "wrench_link", j->robot, joint)
-                    : psdmp_job_wrong(&j->job, "\1wrench_link: the robot has no link or joint '%s'",
+                    : psdmp_job_wrong(&j->job, "`wrench_link`: the robot has no link or joint '%s'",
                                       psdmp_job_safe(&j->job, j->set.wrench_link));
 }
 
@@ -168,14 +168,14 @@ static psdm_status load_payload(psdmp_job_simulate *j) {
   psdm_signal *table;
   psdm_error error;
   psdmp_job_reads(&j->job, j->set.payload);
-  psdmp_job_default_link(&j->job, j->robot, "\1tip selects another");
+  psdmp_job_default_link(&j->job, j->robot, "`tip` selects another");
   psdm_status status = psdmp_job_table_fits(&j->job, j->file, j->set.payload, 10);
   if (status) return status;
   if (psdm_signal_load(j->set.payload, names, names + 1, true, j->set.ignore_extra, NULL, &table, &error))
     return psdmp_job_fail(&j->job, &error);
   long rows = psdm_signal_rows(table);
   status =
-      rows <= SIMULATE_PAYLOADS ? PSDM_OK : psdmp_job_wrong(&j->job, "\1payload: at most %d rows", SIMULATE_PAYLOADS);
+      rows <= SIMULATE_PAYLOADS ? PSDM_OK : psdmp_job_wrong(&j->job, "`payload`: at most %d rows", SIMULATE_PAYLOADS);
   if (!status && !(j->payload = psdmp_job_array(&j->job, (size_t)rows, sizeof *j->payload)))
     status = psdmp_job_memory(&j->job);
   for (long k = 0; k < rows && !status; k++) {
@@ -183,7 +183,7 @@ static psdm_status load_payload(psdmp_job_simulate *j) {
     j->payload[k].t = psdm_signal_time(table, k);
     psdm_signal_at(table, j->payload[k].t, body);
     standard_parameters(body, j->payload[k].pi);
-    if (body[0] < 0) status = psdmp_job_wrong(&j->job, "\1payload: the mass in row %ld is negative", k + 1);
+    if (body[0] < 0) status = psdmp_job_wrong(&j->job, "`payload`: the mass in row %ld is negative", k + 1);
   }
   j->options.payload = j->payload;
   j->options.payloads = (int)rows;

@@ -12,7 +12,7 @@ static psdm_status prepare_joint(psdmp_job_simulate *j, const psdm_joint *joint)
   j->constant[joint->q] = joint->torque_constant;
   j->gear[joint->q] = joint->gear;
   if (!j->set.current || isfinite(joint->torque_constant)) return PSDM_OK;
-  snprintf(error.text, sizeof error.text, "\1current: joint '%s' has no torque_constant",
+  snprintf(error.text, sizeof error.text, "`current`: joint '%s' has no torque_constant",
            psdmp_job_safe(&j->job, joint->name));
   return psdmp_job_fail(&j->job, &error);
 }

@@ -6,7 +6,7 @@
 #include "psdm/psdm.h"
 
 #define SIMULATE_SETTINGS(X)                                                                                           \
-  X(number, time, "0", "SECONDS", "simulated time; with \1inverse 0 is the whole of a finite reference")               \
+  X(number, time, "0", "SECONDS", "simulated time; with `inverse` 0 is the whole of a finite reference")               \
   X(text, initial, "", "FILE.csv|reference",                                                                           \
     "initial state: one row of q1.., optionally t, qd1.., theta1.., thetad1.. (motors) (default: at rest at q = 0, "   \
     "or where the loops of the file begin)")                                                                           \
@@ -22,7 +22,7 @@
   X(text, friction, "none", PSDM_SETTING_WORDS(PSDM_FRICTION_LIST), "friction of the joints, see above")               \
   X(flag, elastic, "", "", "model joints with a stiffness as springs between motor and link")                          \
   X(text, limits, "ignore", "ignore|end|stop|bounce", "behaviour at the joints' position limits")                      \
-  X(number, restitution, "0.5", "SHARE", "\1limits bounce: share of the velocity after the impact")                    \
+  X(number, restitution, "0.5", "SHARE", "`limits = bounce`: share of the velocity after the impact")                  \
   X(flag, saturate, "", "", "saturate the controller's torque at the effort limits")                                   \
   X(text, wrench, "", "FILE.csv", "external force and moment: t, fx, fy, fz, and optionally mx, my, mz; base frame")   \
   X(text, wrench_link, "", "NAME",                                                                                     \
@@ -31,19 +31,19 @@
   X(text, payload, "", "FILE.csv",                                                                                     \
     "bodies carried by the tip of the longest moving chain from t on: t, m, and optionally rx.., Ixx, Iyy, Izz, Ixy, " \
     "Ixz, Iyz; m = 0 drops it")                                                                                        \
-  X(flag, held, "", "", "rows of \1torque and \1wrench hold until the next instead of linear interpolation")           \
+  X(flag, held, "", "", "rows of `torque` and `wrench` hold until the next instead of linear interpolation")           \
   X(flag, theta, "", "", "use the base parameters under theta in the robot file")                                      \
   X(text, control, "none", PSDM_SETTING_WORDS(PSDM_CONTROL_LIST), "controller, see above")                             \
   X(text, reference, "hold", "FILE.csv|cubic|quintic|septic|nonic|hold|sines|fourier",                                 \
     "motion to follow: t, q1.., optionally qd1.., qdd1..; or one of those above")                                      \
   X(text, to, "", "Q,...",                                                                                             \
     "end of the polynomials, position of hold, centre of sines and fourier (default: the initial position)")           \
-  X(number, duration, "0", "SECONDS", "duration of the polynomials; 0: \1time")                                        \
+  X(number, duration, "0", "SECONDS", "duration of the polynomials; 0: `time`")                                        \
   X(text, amplitude, "", "A,...", "sines: amplitude of each joint; fourier: the largest deviation (default: 0.5)")     \
   X(text, frequency, "", "HZ,...", "sines: frequency of each joint (default: 0.5)")                                    \
   X(number, harmonics, "5", "COUNT", "fourier: number of random harmonics, at least 3")                                \
   X(number, period, "10", "SECONDS", "fourier: period of the first harmonic")                                          \
-  X(text, torque, "", "FILE.csv", "torques for \1control torque: t, tau1..")                                           \
+  X(text, torque, "", "FILE.csv", "torques for `control = torque`: t, tau1..")                                         \
   X(number, bandwidth, "20", "RAD/S", "bandwidth of the default gains")                                                \
   X(text, kp, "", "A,...", "position gains: one number or n")                                                          \
   X(text, kd, "", "A,...", "velocity gains: one number or n")                                                          \
@@ -60,13 +60,13 @@
   X(number, rate, "0", "HZ", "sample rate of the controller, whose torque is held in between; 0: continuous")          \
   X(number, quantum, "0", "RAD", "resolution of the encoders, for the sampled controller and the log")                 \
   X(number, noise, "0", "SHARE",                                                                                       \
-    "standard deviation of torque noise at the motors, as a share of the effort limit or of 1 Nm; with \1rate")        \
+    "standard deviation of torque noise at the motors, as a share of the effort limit or of 1 Nm; with `rate`")        \
   X(number, seed, "1", "INTEGER", "random seed")                                                                       \
   X(text, log, "", "FILE.csv", "log as a robot's recorder would write it: t, q1.., tau1..")                            \
-  X(number, log_rate, "0", "HZ", "sample rate of the log; 0: one row per \1output")                                    \
+  X(number, log_rate, "0", "HZ", "sample rate of the log; 0: one row per `output`")                                    \
   X(number, log_noise, "0", "SHARE",                                                                                   \
     "standard deviation of noise on the log's torques, as a share of the effort limit or of 1 Nm")                     \
-  X(flag, current, "", "", "log currents i1.. by the torque constants instead of torques, with \1inverse both")        \
+  X(flag, current, "", "", "log currents i1.. by the torque constants instead of torques, with `inverse` both")        \
   X(flag, motor, "", "", "log the motor side of gears and transmission: qm1.., taum1..")                               \
   X(flag, inverse, "", "", "no integration: the torques along the reference")                                          \
   X(flag, ignore_extra, "", "", "ignore unknown columns of CSV files")                                                 \

@@ -10,7 +10,7 @@ static psdm_status stated_value(const psdmp_job_simulate *j, const char *name, d
   for (int i = 0; i < psdm_robot_thetas(j->file); i++)
     if (strcmp(psdm_robot_theta(j->file, i, value), name) == 0) return PSDM_OK;
   psdm_error error = {.status = PSDM_E_MISSING};
-  snprintf(error.text, sizeof error.text, "\1theta: the robot file does not state base parameter '%s'", name);
+  snprintf(error.text, sizeof error.text, "`theta`: the robot file does not state base parameter '%s'", name);
   return psdmp_job_fail(&j->job, &error);
 }
 
@@ -43,7 +43,7 @@ static psdm_status check_stated(const psdmp_job_simulate *j, const psdm_model *m
   if (residual < bound) return PSDM_OK;
   error = (psdm_error){.status = PSDM_E_ROBOT};
   snprintf(error.text, sizeof error.text,
-           "\1theta: no standard parameters satisfy both the file's assumptions and these base parameters");
+           "`theta`: no standard parameters satisfy both the file's assumptions and these base parameters");
   return psdmp_job_fail(&j->job, &error);
 }
 
@@ -53,7 +53,7 @@ static psdm_status take_stated(psdmp_job_simulate *j) {
   if (!psdm_robot_thetas(j->file))
     return psdmp_job_fail(&j->job,
                           &(psdm_error){.status = PSDM_E_MISSING,
-                                        .text = "\1theta: the robot file states no base parameters (theta: {...})"});
+                                        .text = "`theta`: the robot file states no base parameters (theta: {...})"});
   if (psdm_model_derive(j->file, NULL, NULL, &model, NULL, &error)) return psdmp_job_fail(&j->job, &error);
   psdm_status status = fill_stated(j, model);
   if (!status) status = check_stated(j, model);
@@ -67,7 +67,7 @@ static psdm_status check_ready(const psdmp_job_simulate *j) {
   if (!psdm_robot_ready(j->robot, &error)) return PSDM_OK;
   size_t length = strlen(error.text);
   if (psdm_robot_thetas(j->robot))
-    snprintf(error.text + length, sizeof error.text - length, "; \1theta uses the base parameters in the file");
+    snprintf(error.text + length, sizeof error.text - length, "; `theta` uses the base parameters in the file");
   return psdmp_job_fail(&j->job, &error);
 }
 
@@ -75,7 +75,7 @@ static psdm_status check_ready(const psdmp_job_simulate *j) {
 static void warn_friction(const psdmp_job_simulate *j) {
   bool given = j->options.friction == PSDM_FRICTION_NONE;
   for (int k = 0; k < psdm_robot_joints(j->robot); k++) given = given || psdm_robot_joint(j->robot, k)->friction.given;
-  if (!given) psdmp_job_warn(&j->job, "\1friction %s: no joint of this robot has friction", j->set.friction);
+  if (!given) psdmp_job_warn(&j->job, "`friction = %s`: no joint of this robot has friction", j->set.friction);
 }
 
 /* ---- the controller's model ---- */
@@ -105,7 +105,7 @@ static psdm_status load_model(psdmp_job_simulate *j) {
   if (status) return status;
   j->model = j->believed_file;
   if (psdm_robot_n(j->model) != j->n)
-    return psdmp_job_wrong(&j->job, "\1model: it has %d independent joints, the robot has %d", psdm_robot_n(j->model),
+    return psdmp_job_wrong(&j->job, "`model`: it has %d independent joints, the robot has %d", psdm_robot_n(j->model),
                            j->n);
   return psdm_robot_ready(j->model, &error) ? psdmp_job_fail(&j->job, &error) : PSDM_OK;
 }

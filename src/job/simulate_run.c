@@ -13,7 +13,7 @@ static psdm_status set_periods(psdmp_job_simulate *j) {
   if (!(j->set.log_rate > 0)) return PSDM_OK;
   double share = j->set.output * j->set.log_rate;
   if (!(share >= 1 - 1e-9 && share < 1e9) || fabs(share - round(share)) > 1e-6 * share)
-    return psdmp_job_wrong(&j->job, "\1output must be a multiple of the log's period, 1 / \1log_rate");
+    return psdmp_job_wrong(&j->job, "`output` must be a multiple of the log's period, 1 / `log_rate`");
   j->row_period = 1 / j->set.log_rate;
   j->decimation = (int)round(share);
   return PSDM_OK;

@@ -1,5 +1,4 @@
-/* tell.c: what a job says: errors, notes, progress, each setting by the name that the caller gives it. */
-#include <ctype.h>
+/* tell.c: what a job says: errors, notes, progress. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -7,34 +6,17 @@
 #include "job/state_priv.h"
 #include "psdm/text.h"
 
-void psdmp_job_name_settings(const psdm_job *job, const char *text, char *out, size_t size) {
-  size_t used = 0;
-  bool name = false;
-  for (; *text && used + 3 < size; text++) {
-    if (*text == '\1') {
-      name = true;
-      if (job->host.options) out[used++] = '-', out[used++] = '-';
-      continue;
-    }
-    name = name && (isalnum((unsigned char)*text) || *text == '_');
-    out[used++] = name && job->host.options && *text == '_' ? '-' : *text;
-  }
-  out[used] = '\0';
-}
-
-#define FORMATTED(job, text, format)                      \
-  do {                                                    \
-    char raw[1024];                                       \
-    va_list args;                                         \
-    va_start(args, format);                               \
-    psdmp_base_vprint(raw, sizeof raw, format, args);     \
-    va_end(args);                                         \
-    psdmp_job_name_settings(job, raw, text, sizeof text); \
+#define FORMATTED(text, format)                         \
+  do {                                                  \
+    va_list args;                                       \
+    va_start(args, format);                             \
+    psdmp_base_vprint(text, sizeof text, format, args); \
+    va_end(args);                                       \
   } while (0)
 
 psdm_status psdmp_job_wrong(const psdm_job *job, const char *format, ...) {
   char text[1024];
-  FORMATTED(job, text, format);
+  FORMATTED(text, format);
   job->state->error = (psdm_error){.status = PSDM_E_SETTING};
   snprintf(job->state->error.text, sizeof job->state->error.text, "%.511s", text);
   return PSDM_E_SETTING;
@@ -43,7 +25,6 @@ psdm_status psdmp_job_wrong(const psdm_job *job, const char *format, ...) {
 psdm_status psdmp_job_fail(const psdm_job *job, const psdm_error *error) {
   psdm_error *own = &job->state->error;
   *own = *error;
-  psdmp_job_name_settings(job, error->text, own->text, sizeof own->text);
   if (own->status == PSDM_E_STOPPED) own->text[0] = '\0'; /* where it was: of no use to who stopped it */
   return own->status;
 }
@@ -69,14 +50,14 @@ psdm_status psdmp_job_no_word(const psdm_job *job, const char *what, const char 
 psdm_status psdmp_job_unknown(const psdm_job *job, const char *setting, const char *text, const char *const *words,
                               int count) {
   char what[64];
-  snprintf(what, sizeof what, "\1%.60s", setting);
+  snprintf(what, sizeof what, "`%.60s`", setting);
   return psdmp_job_no_word(job, what, text, words, count);
 }
 
 void psdmp_job_tell(const psdm_job *job, psdm_job_event event, const char *format, ...) {
   char text[1024];
   if (!job->host.tell) return;
-  FORMATTED(job, text, format);
+  FORMATTED(text, format);
   job->host.tell(job->host.user, event, text);
 }
 

@@ -46,8 +46,7 @@ static void short_name(const char *path, char *out, size_t size) {
 }
 
 static psdm_status answer(source *s, const char *command, psdm_job **job, psdm_error *error) {
-  const psdm_job_host host = {
-      .user = s, .tell = tell, .progress = progress, .stopped = stopped, .reads = reads, .options = s->host->options};
+  const psdm_job_host host = {.user = s, .tell = tell, .progress = progress, .stopped = stopped, .reads = reads};
   psdm_status status = psdm_job_new(command, &host, job, error);
   if (!status) status = psdm_job_robot(*job, s->robot, error);
   if (!status) status = psdm_job_run(*job, error);

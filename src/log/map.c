@@ -178,7 +178,7 @@ static psdm_status choose(const maker *m, bool ignore_extra, psdmp_log_map *map,
     if (!there) continue;
     if (map->has[group->kind] && !ignore_extra)
       return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
-                             "both %s1.. and %s1.. are present; --ignore-extra skips the second",
+                             "both %s1.. and %s1.. are present; `ignore_extra` skips the second",
                              map->group[group->kind]->name, group->name);
     if (map->has[group->kind]) continue;
     map->has[group->kind] = true;
@@ -207,7 +207,7 @@ static psdm_status refuse_extra(const maker *m) {
   for (int c = 0; c < m->source->columns; c++)
     if (!m->used[c])
       return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
-                             "%s '%s' is not one of %s (1 to %d); --ignore-extra skips it", m->source->column,
+                             "%s '%s' is not one of %s (1 to %d); `ignore_extra` skips it", m->source->column,
                              psdmp_base_quote(m->source->names[c], strlen(m->source->names[c]), quoted, sizeof quoted),
                              EXPECTED, m->n);
   return PSDM_OK;

@@ -19,7 +19,7 @@ psdm_status psdmp_motion_csv_refuse_extra(const psdm_csv *csv, const bool *used,
     char quoted[64];
     if (!used[c])
       return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0,
-                             "column '%s' is not one of %s; --ignore-extra skips it",
+                             "column '%s' is not one of %s; `ignore_extra` skips it",
                              psdmp_base_quote(name, strlen(name), quoted, sizeof quoted), expected);
   }
   return PSDM_OK;

@@ -188,8 +188,8 @@ psdm_status psdmp_parameters_shown(const psdm_parameters *p, psdm_error *error) 
     if (!(p->steps >> shows[k] & 1))
       return psdmp_base_fail(
           error, PSDM_E_MISSING, "", 0, 0,
-          "base parameter '%s' is not known: the step '%s' is missing (psdm calibrate --log %s:FILE)", p->theta[j].name,
-          psdm_step_name(shows[k]), psdm_step_name(shows[k]));
+          "base parameter '%s' is not known: the step '%s' is missing (psdm calibrate `log = %s:FILE`)",
+          p->theta[j].name, psdm_step_name(shows[k]), psdm_step_name(shows[k]));
   return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0,
                          "base parameter '%s' is not known: none of the steps shows it", p->theta[j].name);
 }

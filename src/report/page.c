@@ -88,6 +88,17 @@ void psdmp_report_page_element(psdmp_report_page *page, const char *tag, const c
   psdmp_report_page_raw(page, end);
 }
 
+void psdmp_report_page_sentence(psdmp_report_page *page, const char *tag, const char *text, const char *end) {
+  psdmp_report_page_raw(page, tag);
+  for (const char *name, *behind; (name = strchr(text, '`')) && (behind = strchr(name + 1, '`')); text = behind + 1) {
+    psdmp_report_html_text(page, text, (size_t)(name - text));
+    psdmp_report_page_raw(page, "<code>");
+    psdmp_report_html_text(page, name + 1, (size_t)(behind - name - 1));
+    psdmp_report_page_raw(page, "</code>");
+  }
+  psdmp_report_page_element(page, "", text, end);
+}
+
 static void print(psdmp_report_page *page, const char *format, va_list args) {
   char text[2048];
   va_list again;

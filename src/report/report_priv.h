@@ -102,6 +102,8 @@ void psdmp_report_page_markup(psdmp_report_page *page, const char *format, ...) 
 void psdmp_report_page_text(psdmp_report_page *page, const char *text); /* escaped */
 /* text, escaped, between a tag and its end */
 void psdmp_report_page_element(psdmp_report_page *page, const char *tag, const char *text, const char *end);
+/* the same of a text of a result: names in backquotes are code */
+void psdmp_report_page_sentence(psdmp_report_page *page, const char *tag, const char *text, const char *end);
 /* escaped after formatting */
 void psdmp_report_page_print(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
 void psdmp_report_page_paragraph(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);

@@ -123,7 +123,7 @@ bool psdmp_report_result_same_robot(const psdmp_report_result *a, const psdmp_re
 }
 
 static const char expected[] =
-    "JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file was expected";
+    "JSON that a psdm command wrote with `json`, CSV rows, a parameter file or a robot file was expected";
 
 /* appends the accepted kinds of result to a parser's error */
 static psdm_status no_result(psdm_error *error) {
@@ -157,7 +157,7 @@ static psdm_status take_tree(psdmp_report_result *result, bool braces, psdm_erro
   if (result->command[0] && !has_content(root))
     return psdmp_base_fail(
         error, PSDM_E_PARSE, result->path, root->line, root->column,
-        "a result without content: the complete output of --json was expected, not the command's name alone");
+        "a result without content: the complete output with `json` was expected, not the command's name alone");
   if (result->command[0]) return PSDM_OK;
   if (strncmp(format, "psdm-parameters", strlen("psdm-parameters")) == 0) {
     result->kind = PSDMP_REPORT_RESULT_YAML;
@@ -166,7 +166,7 @@ static psdm_status take_tree(psdmp_report_result *result, bool braces, psdm_erro
   }
   if (psdmp_report_node(root, "joints"))
     return psdmp_base_fail(error, PSDM_E_ROBOT, result->path, root->line, root->column,
-                           "a robot file, not a result; psdm inspect, derive and params --json make results of it");
+                           "a robot file, not a result; psdm inspect, derive and params `json` make results of it");
   return psdmp_base_fail(error, PSDM_E_PARSE, result->path, root->line, root->column,
                          "not a result, it has no \"command\": %s", expected);
 }
@@ -211,7 +211,7 @@ static psdm_status take_header(psdmp_base_arena *arena, psdmp_report_result *res
   return arena->failed ? psdmp_base_no_memory(result->path, error) : PSDM_OK;
 }
 
-static const char others[] = "JSON that a psdm command wrote with --json, a parameter file, a robot file";
+static const char others[] = "JSON that a psdm command wrote with `json`, a parameter file, a robot file";
 
 /* the command of rows, from their columns */
 static psdm_status name_rows(psdmp_report_result *result, int line, psdm_error *error) {
@@ -226,7 +226,7 @@ static psdm_status name_rows(psdmp_report_result *result, int line, psdm_error *
   else
     return psdmp_base_fail(error, PSDM_E_PARSE, result->path, line, 1,
                            "the columns are of no known result: t, q1... of a motion, or t, predicted1... of psdm "
-                           "calibrate --predict were expected; or %s",
+                           "calibrate `predict` were expected; or %s",
                            others);
   return PSDM_OK;
 }
@@ -342,7 +342,7 @@ psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path,
   } else if (blank < length && text[blank] == '<') {
     status =
         psdmp_base_fail(error, PSDM_E_ROBOT, path, 0, 0,
-                        "a robot file (XML), not a result; psdm inspect, derive and params --json make results of it");
+                        "a robot file (XML), not a result; psdm inspect, derive and params `json` make results of it");
   } else if (looks_like_rows(text, length)) {
     status = take_rows(arena, result, text, length, error);
   } else {

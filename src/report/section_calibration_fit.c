@@ -230,7 +230,7 @@ static void verdict(const psdmp_report_fit_view *view) {
                             fit_for_use ? "<p class=\"good\">Verdict: " : "<p class=\"bad\">Verdict: ", word, "</p>\n");
   for (const psdmp_document_node *child = psdmp_report_first(psdmp_report_node(view->root, "verdict.findings")); child;
        child = child->next)
-    psdmp_report_page_element(
+    psdmp_report_page_sentence(
         view->page, "<p class=\"note\">",
         psdmp_report_words(view->page, "%s: %s", psdmp_report_text(child, "verdict"), psdmp_report_text(child, "text")),
         "</p>\n");

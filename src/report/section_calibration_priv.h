@@ -4,14 +4,14 @@
 
 #include "report/section_parts_priv.h"
 
-/* One calibration: its JSON, or a parameter file alone; with the rows of --predict if available. */
+/* One calibration: its JSON, or a parameter file alone; with the rows of `predict` if available. */
 typedef struct psdmp_report_fit_view {
   psdmp_report_page *page;
   const psdmp_report_result *result;
   const psdmp_document_node *root;
   const psdmp_report_result *rows; /* NULL: none */
   bool file;                       /* a parameter file */
-  bool steps;                      /* --route steps */
+  bool steps;                      /* `route = steps` */
   /* drives move several joints or vice versa: friction is per drive, rows are per joint */
   bool drives;
   psdmp_report_axes axes;
@@ -84,7 +84,7 @@ void psdmp_report_fit_friction(const psdmp_report_fit_view *view);
 /* ---- section_calibration_steps.c ---- */
 
 void psdmp_report_fit_steps(const psdmp_report_fit_view *view);     /* motors, steps' own errors */
-void psdmp_report_fit_step_rows(const psdmp_report_fit_view *view); /* rows of --predict, step by step */
+void psdmp_report_fit_step_rows(const psdmp_report_fit_view *view); /* rows of `predict`, step by step */
 /* 0: none */
 size_t psdmp_report_step_points(const psdmp_report_fit_view *view, int step, int drive, psdmp_report_compared *out,
                                 double **position);

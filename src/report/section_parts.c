@@ -184,14 +184,14 @@ void psdmp_report_sentences(psdmp_report_page *page, const psdmp_document_node *
     if (!begun && heading) psdmp_report_page_heading(page, heading);
     if (!begun) psdmp_report_page_raw(page, "<ul>\n");
     begun = true;
-    psdmp_report_page_element(page, "<li>", child->text, "</li>\n");
+    psdmp_report_page_sentence(page, "<li>", child->text, "</li>\n");
   }
   if (begun) psdmp_report_page_raw(page, "</ul>\n");
 }
 
 void psdmp_report_notes(psdmp_report_page *page, const psdmp_document_node *list) {
   for (const psdmp_document_node *child = psdmp_report_first(list); child; child = child->next)
-    if (says_something(child)) psdmp_report_page_element(page, "<p class=\"note\">", child->text, "</p>\n");
+    if (says_something(child)) psdmp_report_page_sentence(page, "<p class=\"note\">", child->text, "</p>\n");
 }
 
 void psdmp_report_named_text(psdmp_report_page *page, const char *label, const char *text) {

@@ -4,7 +4,7 @@
 
 #include "report/report_priv.h"
 
-/* Three views of the results of psdm inspect --json: isometric, from the side, from above. False if the result has no
+/* Three views of the results of psdm inspect: isometric, from the side, from above. False if the result has no
  * poses. */
 bool psdmp_report_sketch(psdmp_report_page *page, const psdmp_report_result *inspect);
 

@@ -139,7 +139,7 @@ void psdm_result_schema(const psdm_result_type *type, psdm_output *out) {
   records all = {.count = 0};
   char title[64], name[64];
   collect(&all, type);
-  snprintf(title, sizeof title, "psdm %s --json", type->command);
+  snprintf(title, sizeof title, "psdm %s", type->command);
   psdm_json_object(out, NULL);
   psdm_json_string(out, "$schema", "https://json-schema.org/draft/2020-12/schema");
   psdm_json_string(out, "title", title);
@@ -193,8 +193,7 @@ void psdm_result_markdown(const psdm_result_type *type, psdm_output *out) {
   char name[64];
   collect(&all, type);
   psdm_result_name(type, name);
-  psdm_output_print(out, "\n## %s\n\n%s. `psdm %s --json`, in C `%s`.\n\n", name, type->meaning, type->command,
-                    type->name);
+  psdm_output_print(out, "\n## %s\n\n%s. `psdm %s`, in C `%s`.\n\n", name, type->meaning, type->command, type->name);
   markdown_table(type, false, out);
   for (int i = 0; i < all.count; i++) {
     psdm_output_print(out, "\n### %s\n\n%s.\n\n", psdm_result_name(all.type[i], name), all.type[i]->meaning);

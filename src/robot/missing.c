@@ -89,17 +89,17 @@ psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inerti
   psdmp_robot_text_list *warnings = &spec->warnings;
   psdm_status status =
       tell(warnings, arena, &unknown, "moving link has", "moving links have",
-           " no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero)");
+           " no <inertial>, which leaves the inertia unknown (`missing_inertia = zero` takes it as zero)");
   if (!status)
     status = tell(
         warnings, arena, &half, "link has", "links have",
-        " a mass but no moments of inertia, which leaves these unknown (--missing-inertia zero takes them as zero)");
+        " a mass but no moments of inertia, which leaves these unknown (`missing_inertia = zero` takes them as zero)");
   if (!status)
     status = tell(warnings, arena, &bolted, "fixed link has", "fixed links: each has",
-                  " a shape but no <inertial>, and adds nothing to the link that carries it (--missing-inertia unknown "
-                  "makes that one unknown)");
+                  " a shape but no <inertial>, and adds nothing to the link that carries it (`missing_inertia = "
+                  "unknown` makes that one unknown)");
   if (!status)
     status = tell(&spec->notes, arena, &zero, "link has", "links have",
-                  " an inertia that the file does not give and --missing-inertia zero takes as zero");
+                  " an inertia that the file does not give and `missing_inertia = zero` takes as zero");
   return status ? psdmp_base_no_memory(spec->file, error) : PSDM_OK;
 }

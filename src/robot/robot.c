@@ -181,7 +181,8 @@ psdm_status psdm_robot_ready(const psdm_robot *r, psdm_error *error) {
     if (r->urdf)
       return psdmp_base_fail(
           error, PSDM_E_MISSING, r->file, link->line, 0,
-          "link '%s' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia zero)", name);
+          "link '%s' has no <inertial> with mass and inertia; this command needs it (or `missing_inertia = zero`)",
+          name);
     return psdmp_base_fail(error, PSDM_E_MISSING, r->file, 0, 0,
                            "link '%s' has no mass, centre of mass and inertia; this command needs them ('links:')",
                            name);

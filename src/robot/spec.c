@@ -45,7 +45,7 @@ psdm_status psdmp_robot_spec_snap(psdmp_robot_spec *spec, psdmp_base_arena *aren
   if (off > 1e-4) return PSDM_OK;
   *angle = nearest;
   if (off <= 1e-13) return PSDM_OK;
-  return psdmp_robot_list_add(&spec->notes, arena, "line %d: %s%s%s %.10g snapped to %g deg (--no-snap keeps it)", line,
+  return psdmp_robot_list_add(&spec->notes, arena, "line %d: %s%s%s %.10g snapped to %g deg (`no_snap` keeps it)", line,
                               where, where[0] ? ": " : "", key, before, nearest * (180 / 3.14159265358979323846));
 }
 

@@ -213,7 +213,7 @@ static psdm_status common_range(const motor *m, const sweep *pose, double *low, 
 
 /* ---- points ---- */
 
-/* the link that carries masses: the default one, as in simulate --payload, and a point of its frame in that of the
+/* the link that carries masses: the default one, like the payload of a simulation, and a point of its frame in that of the
  * moving link it is fixed to */
 static psdm_status carried(const motor *m, const double com[3], int *link, double at[3], psdm_error *error) {
   const psdm_robot *robot = m->s->run.robot;
@@ -443,7 +443,7 @@ static void say_odd(psdmp_steps *s, int drive, double constant) {
   const char *name = psdmp_steps_drive(s, drive);
   if (constant < 0)
     psdmp_steps_remark(s,
-                       "torque constant of '%.60s' is negative: its current counts the other way, or --weight names "
+                       "torque constant of '%.60s' is negative: its current counts the other way, or `weight` names "
                        "the log without the mass",
                        name);
   else if (s->constant_from[drive] == PSDM_FROM_FILE && s->currents > 0 &&

@@ -14,16 +14,16 @@ static bool whole(double x, double least, double most) { return x >= least && x 
 static psdm_status check(const psdmp_study_analyze *a) {
   const psdmp_study_analyze_settings *s = &a->set;
   const psdm_job *job = &a->job;
-  if (!whole(s->points, 1, 1e12)) return psdmp_job_wrong(job, "\1points must be a whole number");
-  if (!whole(s->samples, 0, 4e9)) return psdmp_job_wrong(job, "\1samples must be a whole number from 0 to 4e9");
-  if (s->samples == 0 && strcmp(s->device, "cuda") == 0) return psdmp_job_wrong(job, "\1device needs \1samples N");
+  if (!whole(s->points, 1, 1e12)) return psdmp_job_wrong(job, "`points` must be a whole number");
+  if (!whole(s->samples, 0, 4e9)) return psdmp_job_wrong(job, "`samples` must be a whole number from 0 to 4e9");
+  if (s->samples == 0 && strcmp(s->device, "cuda") == 0) return psdmp_job_wrong(job, "`device` needs `samples = N`");
   if (s->samples > 0 && s->no_bounds)
-    return psdmp_job_wrong(job, "\1samples needs bounds and cannot be used with \1no_bounds");
-  if (!whole(s->seed, 0, 9e15)) return psdmp_job_wrong(job, "\1seed must be a whole number");
+    return psdmp_job_wrong(job, "`samples` needs bounds and cannot be used with `no_bounds`");
+  if (!whole(s->seed, 0, 9e15)) return psdmp_job_wrong(job, "`seed` must be a whole number");
   bool rows = s->out || psdmp_job_kept_wanted(job, "out");
-  if ((rows || s->link) && !s->path) return psdmp_job_wrong(job, "\1%s needs \1path", rows ? "out" : "link");
+  if ((rows || s->link) && !s->path) return psdmp_job_wrong(job, "`%s` needs `path`", rows ? "out" : "link");
   if (s->out && strcmp(s->out, "-") == 0 && s->json)
-    return psdmp_job_wrong(job, "\1json and \1out - cannot both use standard output");
+    return psdmp_job_wrong(job, "`json` and `out = -` cannot both use standard output");
   return PSDM_OK;
 }
 
@@ -47,10 +47,10 @@ static psdm_status take_limit(psdmp_study_analyze *a, char *text) {
     *equals = *colon = '\0';
     joint = joint_named(a, text);
     if (joint < 0)
-      return psdmp_job_wrong(&a->job, "\1limits: '%s' is not an independent joint", psdmp_job_safe(&a->job, text));
+      return psdmp_job_wrong(&a->job, "`limits`: '%s' is not an independent joint", psdmp_job_safe(&a->job, text));
   }
   if (joint < 0 || !psdm_parse_number(equals + 1, &lower) || !psdm_parse_number(colon + 1, &upper) || lower > upper)
-    return psdmp_job_wrong(&a->job, "\1limits '%s': JOINT=LOWER:UPPER,... was expected",
+    return psdmp_job_wrong(&a->job, "`limits` '%s': JOINT=LOWER:UPPER,... was expected",
                            psdmp_job_safe(&a->job, a->set.limits));
   a->lower[joint] = lower;
   a->upper[joint] = upper;
@@ -81,7 +81,7 @@ static psdm_status set_limits(psdmp_study_analyze *a) {
 
 static psdm_status find_link(psdmp_study_analyze *a) {
   const psdm_robot *robot = a->job.robot;
-  if (!a->set.link) return a->link = psdmp_job_default_link(&a->job, robot, "\1link selects another"), PSDM_OK;
+  if (!a->set.link) return a->link = psdmp_job_default_link(&a->job, robot, "`link` selects another"), PSDM_OK;
   psdm_status status = psdmp_job_find_link(&a->job, "link", robot, a->set.link, &a->link);
   return status ? status : psdmp_job_must_move(&a->job, "link", robot, a->link);
 }

@@ -1,4 +1,4 @@
-/* analyze_path.c: reads the positions of --path, writes their ellipsoids. */
+/* analyze_path.c: reads the positions of `path`, writes their ellipsoids. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static psdm_status match_columns(const psdmp_study_analyze *a, const psdm_csv *c
   for (int c = 0; c < psdm_csv_columns(csv) && !a->set.ignore_extra; c++) {
     bool used = c == *time;
     for (int j = 0; j < a->n; j++) used = used || column[j] == c;
-    snprintf(text, sizeof text, "unknown column '%.80s': expected t, q1 to q%d; \1ignore_extra skips it",
+    snprintf(text, sizeof text, "unknown column '%.80s': expected t, q1 to q%d; `ignore_extra` skips it",
              psdmp_job_safe(&a->job, psdm_csv_name(csv, c)), a->n);
     if (!used) return file_error(a, csv, PSDM_E_PARSE, psdm_csv_header_line(csv), text);
   }

@@ -22,7 +22,7 @@ static bool generating(void *user, const char *doing, double share) {
 static psdm_status parse(psdmp_study_bench *b, psdm_code_options *o) {
   const psdmp_study_bench_settings *set = &b->set;
   if (!(set->repeat >= 1 && set->repeat <= 1e6) || set->repeat != (int)set->repeat)
-    return psdmp_job_wrong(&b->job, "\1repeat: a whole number from 1 to 1000000 was expected");
+    return psdmp_job_wrong(&b->job, "`repeat`: a whole number from 1 to 1000000 was expected");
   o->throughput = strcmp(set->optimise, "throughput") == 0;
   o->target = PSDM_CODE_SIMD;
   o->prefix = "arm"; /* the machine code does not depend on the robot's name */

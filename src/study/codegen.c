@@ -22,7 +22,7 @@
   X(flag, wrench, "", "",                                                                                              \
     "force and moment at the tip of the longest moving chain as an argument (inverse, bias, forward)")                 \
   X(text, friction, "none", &(PSDM_FRICTION_LIST(PSDM_SETTING_WORD) "|calibrated")[1],                                 \
-    "friction of the joints in all functions that it changes; calibrated: of the drives, as \1params has it")          \
+    "friction of the joints in all functions that it changes; calibrated: of the drives, as `params` has it")          \
   X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                          \
   X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                           \
   X(text, wrap, "", "LIST", "wrappers around the functions, separated by commas: casadi, fmu")                         \
@@ -95,7 +95,7 @@ static psdm_status parse(codegen *j) {
   const psdm_job *job = &j->job;
   const codegen_settings *set = &j->set;
   psdm_code_options *o = &j->options;
-  if (!set->out) return psdmp_job_wrong(job, "missing \1out DIR: the folder to write to");
+  if (!set->out) return psdmp_job_wrong(job, "missing `out = DIR`: the folder to write to");
   *o = (psdm_code_options){.method = (psdm_code_method)psdmp_job_choice(job, "method"),
                            .real_float = psdmp_job_choice(job, "real"),
                            .target = (psdm_code_target)psdmp_job_choice(job, "target"),
@@ -113,13 +113,13 @@ static psdm_status parse(codegen *j) {
   int friction = psdmp_job_choice(job, "friction");
   if (friction < PSDM_FRICTION_KINDS) o->friction = (psdm_friction_kind)friction;
   if (friction == PSDM_FRICTION_KINDS && !set->params)
-    return psdmp_job_wrong(job, "\1friction calibrated needs \1params FILE, which holds the friction");
+    return psdmp_job_wrong(job, "`friction = calibrated` needs `params = FILE`, which holds the friction");
   psdm_status status = psdmp_study_functions(job, set->functions, &o->functions, &o->optional);
   if (friction && !(PSDM_CODE_RIGID & ~o->functions)) o->functions |= 1u << PSDM_F_FRICTION; /* all */
   if (!status) status = parse_wraps(job, set->wrap, &o->wraps);
   if (!status && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_F_REGRESSOR & 1))
     status =
-        psdmp_job_wrong(job, "\1%s_columns needs the function regressor", set->friction_columns ? "friction" : "drive");
+        psdmp_job_wrong(job, "`%s_columns` needs the function regressor", set->friction_columns ? "friction" : "drive");
   return status;
 }
 
@@ -130,7 +130,7 @@ static psdm_status find_friction(codegen *j) {
   bool given = j->options.friction == PSDM_FRICTION_NONE;
   for (int k = 0; k < psdm_robot_joints(job->robot); k++)
     given = given || psdm_robot_joint(job->robot, k)->friction.given;
-  if (!given) psdmp_job_warn(job, "\1friction %s: no joint of this robot has friction", j->set.friction);
+  if (!given) psdmp_job_warn(job, "`friction = %s`: no joint of this robot has friction", j->set.friction);
   if (psdmp_job_choice(job, "friction") != PSDM_FRICTION_KINDS) return PSDM_OK;
   if (psdm_parameters_load(j->set.params, job->robot, NULL, &j->parameters, &error)) return psdmp_job_fail(job, &error);
   j->options.parameters = j->parameters;
@@ -146,7 +146,7 @@ static psdm_status find_link(codegen *j) {
   bool looks = o->functions & (1u << PSDM_F_JACOBIAN | 1u << PSDM_F_POSE);
   if ((!text && looks) || o->wrench_argument || o->payload_argument)
     psdmp_job_default_link(&j->job, robot,
-                           looks ? "\1link selects another for jacobian and pose" : "\1tip selects another");
+                           looks ? "`link` selects another for jacobian and pose" : "`tip` selects another");
   if (!text) return PSDM_OK;
   int joint = psdm_robot_find(robot, text);
   if (joint < 0 && psdm_parse_number(text, &number) && number >= 1 && number <= psdm_robot_joints(robot) &&
@@ -155,7 +155,7 @@ static psdm_status find_link(codegen *j) {
   o->link = psdm_robot_link_name(robot, joint);
   return o->link ? PSDM_OK
                  : psdmp_job_wrong(&j->job,
-                                   "\1link '%s': no link or joint has this name, and it is not a number from 1 to %d",
+                                   "`link` '%s': no link or joint has this name, and it is not a number from 1 to %d",
                                    psdmp_job_safe(&j->job, text), psdm_robot_joints(robot));
 }
 
@@ -196,7 +196,7 @@ static psdm_status build(codegen *j) {
     if (!status)
       psdmp_job_warn(
           job, "interrupted: the code is complete and correct, but the search for fewer operations was skipped (as "
-               "with \1effort 0)");
+               "with `effort = 0`)");
   }
   for (int k = 0; !status && psdm_code_note(j->code, k); k++) psdmp_job_warn(job, "%s", psdm_code_note(j->code, k));
   return status ? psdmp_job_fail(job, &error) : PSDM_OK;

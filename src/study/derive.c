@@ -48,7 +48,7 @@ static bool clear(const psdm_derive_info *info) {
 static psdm_status choose(derive *j) {
   psdm_derive_options *o = &j->options;
   bool dense = strcmp(j->set.method, "dense") == 0;
-  if (j->set.sampler && !dense) return psdmp_job_wrong(&j->job, "\1sampler needs \1method dense");
+  if (j->set.sampler && !dense) return psdmp_job_wrong(&j->job, "`sampler` needs `method = dense`");
   o->method = dense ? PSDM_METHOD_DENSE : PSDM_METHOD_EXACT;
   o->basis = strcmp(j->set.basis, "echelon") == 0 ? PSDM_BASIS_ECHELON : PSDM_BASIS_STANDARD;
   o->sampler_command = j->set.sampler;

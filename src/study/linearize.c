@@ -13,13 +13,13 @@ static psdm_status check(psdmp_study_linearize *j) {
   const psdmp_study_linearize_settings *s = &j->set;
   const psdm_job *job = &j->job;
   j->second_order = strcmp(s->form, "second-order") == 0;
-  if (!s->at) return psdmp_job_wrong(job, "missing \1at FILE.csv: the points to linearize at");
-  if (!(s->dt >= 0)) return psdmp_job_wrong(job, "\1dt must not be negative");
-  if (j->second_order && s->dt > 0) return psdmp_job_wrong(job, "\1dt needs \1form state-space");
-  if ((s->Q || s->R) && !s->lqr) return psdmp_job_wrong(job, "\1Q and \1R need \1lqr");
+  if (!s->at) return psdmp_job_wrong(job, "missing `at = FILE.csv`: the points to linearize at");
+  if (!(s->dt >= 0)) return psdmp_job_wrong(job, "`dt` must not be negative");
+  if (j->second_order && s->dt > 0) return psdmp_job_wrong(job, "`dt` needs `form = state-space`");
+  if ((s->Q || s->R) && !s->lqr) return psdmp_job_wrong(job, "`Q` and `R` need `lqr`");
   if (s->out && !psdmp_study_linearize_ends(s->out, ".csv") && !psdmp_study_linearize_ends(s->out, ".json") &&
       !psdmp_study_linearize_ends(s->out, ".mat"))
-    return psdmp_job_wrong(job, "\1out '%s': a name that ends in .csv, .json or .mat was expected",
+    return psdmp_job_wrong(job, "`out` '%s': a name that ends in .csv, .json or .mat was expected",
                            psdmp_job_safe(job, s->out));
   return PSDM_OK;
 }
@@ -45,7 +45,7 @@ static psdm_status choose_inputs(psdmp_study_linearize *j) {
     j->input[k] = (int)joint - 1;
   }
   if (count < 0)
-    return psdmp_job_wrong(&j->job, "\1inputs '%s': ascending numbers of joints, 1 to %d, were expected",
+    return psdmp_job_wrong(&j->job, "`inputs` '%s': ascending numbers of joints, 1 to %d, were expected",
                            psdmp_job_safe(&j->job, j->set.inputs), j->n);
   j->inputs = count;
   return PSDM_OK;
@@ -58,10 +58,10 @@ static psdm_status set_Q(psdmp_study_linearize *j) {
   const psdm_job *job = &j->job;
   int count = j->set.Q ? take_numbers(j->set.Q, j->states, value) : 2;
   if (count != 1 && count != 2 && count != j->states)
-    return psdmp_job_wrong(job, "\1Q '%s': 1, 2 or %d numbers were expected", psdmp_job_safe(job, j->set.Q), j->states);
+    return psdmp_job_wrong(job, "`Q` '%s': 1, 2 or %d numbers were expected", psdmp_job_safe(job, j->set.Q), j->states);
   for (int i = 0; i < j->states; i++) {
     double x = count == j->states ? value[i] : count == 2 ? value[i >= j->n] : value[0];
-    if (x < 0) return psdmp_job_wrong(job, "\1Q must not be negative");
+    if (x < 0) return psdmp_job_wrong(job, "`Q` must not be negative");
     j->Q[(long)i * j->states + i] = x;
   }
   return PSDM_OK;
@@ -77,10 +77,10 @@ static psdm_status set_R(psdmp_study_linearize *j) {
   const psdm_job *job = &j->job;
   int count = j->set.R ? take_numbers(j->set.R, j->inputs, value) : 0;
   if (j->set.R && count != 1 && count != j->inputs)
-    return psdmp_job_wrong(job, "\1R '%s': 1 or %d numbers were expected", psdmp_job_safe(job, j->set.R), j->inputs);
+    return psdmp_job_wrong(job, "`R` '%s': 1 or %d numbers were expected", psdmp_job_safe(job, j->set.R), j->inputs);
   for (int i = 0; i < j->inputs; i++) {
     double x = !count ? usual_R(j, i) : value[count == 1 ? 0 : i];
-    if (!(x > 0)) return psdmp_job_wrong(job, "\1R must be positive");
+    if (!(x > 0)) return psdmp_job_wrong(job, "`R` must be positive");
     j->R[(long)i * j->inputs + i] = x;
   }
   return PSDM_OK;
@@ -138,7 +138,7 @@ static psdm_status file_error(const psdmp_study_linearize *j, psdm_status status
 static psdm_status open_points(psdmp_study_linearize *j) {
   psdm_job *job = &j->job;
   psdm_error error;
-  psdmp_job_typed(job, j->set.at, "points", "\1at FILE.csv");
+  psdmp_job_typed(job, j->set.at, "points", "`at = FILE.csv`");
   psdmp_job_reads(job, j->set.at);
   if (psdm_csv_open(j->set.at, NULL, &j->csv, &error)) return psdmp_job_fail(job, &error);
   psdm_status status = psdmp_study_linearize_columns(j);
@@ -166,7 +166,7 @@ static psdm_status add_point(psdmp_study_linearize *j) {
   psdm_status status = psdmp_study_linearize_point(j);
   if (status)
     return file_error(j, status, line,
-                      status == PSDM_E_LIMIT ? "the sampled model overflows: \1dt is too long for this point" : "");
+                      status == PSDM_E_LIMIT ? "the sampled model overflows: `dt` is too long for this point" : "");
   note_misses(j);
   /* words and derived facts are not needed for a file of numbers alone */
   bool wanted = !j->take || j->set.json || !j->set.out || psdmp_study_linearize_ends(j->set.out, ".json"),

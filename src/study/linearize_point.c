@@ -40,10 +40,10 @@ static psdm_status find_group(psdmp_study_linearize *j, int group, bool *used) {
 static psdm_status check_groups(const psdmp_study_linearize *j) {
   const bool *has = j->given;
   if (j->set.equilibrium && (has[POINT_QD] || has[POINT_QDD]))
-    return header_error(j, "an equilibrium is at rest: columns qd and qdd cannot be used with \1equilibrium");
+    return header_error(j, "an equilibrium is at rest: columns qd and qdd cannot be used with `equilibrium`");
   if (j->set.equilibrium)
     return has[POINT_Q] || has[POINT_TAU] ? PSDM_OK : header_error(j, "columns q1.. or tau1.. were expected");
-  if (!has[POINT_Q]) return header_error(j, "columns q1.. were expected (tau1.. alone need \1equilibrium)");
+  if (!has[POINT_Q]) return header_error(j, "columns q1.. were expected (tau1.. alone need `equilibrium`)");
   if (has[POINT_QDD] && has[POINT_TAU])
     return header_error(j, "qdd and tau are both given, but each determines the other; keep one");
   return PSDM_OK;
@@ -60,7 +60,7 @@ psdm_status psdmp_study_linearize_columns(psdmp_study_linearize *j) {
   if (!status) status = check_groups(j);
   for (int c = 0; c < (int)columns && !status && !j->set.ignore_extra; c++)
     if (!used[c])
-      status = header_error(j, "column '%s' is not one of t, q, qd, qdd, tau, each 1 to %d; \1ignore_extra skips it",
+      status = header_error(j, "column '%s' is not one of t, q, qd, qdd, tau, each 1 to %d; `ignore_extra` skips it",
                             psdmp_job_safe(job, psdm_csv_name(j->csv, c)), j->n);
   return status;
 }

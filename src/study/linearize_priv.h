@@ -14,7 +14,7 @@
     "discretise exactly, torques held constant between samples: Ad and Bd in place of A and B")                        \
   X(flag, friction, "", "", "include the robot's friction; at rest only its smooth part has a slope")                  \
   X(text, inputs, "", "1,2,...", "only these joints have motors: columns of B (default: all)")                         \
-  X(flag, lqr, "", "", "gains K of du = -K dx that minimise the integral (sum, with \1dt) of dx'Q dx + du'R du")       \
+  X(flag, lqr, "", "", "gains K of du = -K dx that minimise the integral (sum, with `dt`) of dx'Q dx + du'R du")       \
   X(text, Q, "", "A,B,...", "diagonal of Q: one number, or weights of q and qd, or 2n (default: 100 for q, 1 for qd)") \
   X(text, R, "", "A,B,...", "diagonal of R: one number, or one per input (default: 1/effort^2, or 0.01)")              \
   X(text, out, "", "FILE.csv|.json|.mat", "write the matrices; the file is replaced only when complete")               \

@@ -8,7 +8,7 @@
 
 #define PARAMS_SETTINGS(X)                                                                                      \
   X(flag, symbolic, "", "", "formulas in symbols for the link lengths (a3, d3, ...), not their values")         \
-  X(text, rename, "", "a3=D3,...", "names for the lengths (with \1symbolic)")                                   \
+  X(text, rename, "", "a3=D3,...", "names for the lengths (with `symbolic`)")                                   \
   X(text, model, "exact", "exact|d|d0|h",                                                                       \
     "exact structure, or samples of torques (d), torques at rest (d0) or energies (h)")                         \
   X(text, solver, "qr", "qr|svd", "factorisation of a sampled model")                                           \
@@ -43,12 +43,12 @@ static psdm_status check(params *j) {
   const psdm_job *job = &j->job;
   j->model = psdmp_job_choice(job, "model");
   j->solver = psdmp_job_choice(job, "solver");
-  if (set->json && set->latex) return psdmp_job_wrong(job, "\1json and \1latex exclude each other");
+  if (set->json && set->latex) return psdmp_job_wrong(job, "`json` and `latex` exclude each other");
   if (set->symbolic && j->model)
-    return psdmp_job_wrong(job, "\1symbolic needs \1model exact: samples contain no symbols");
-  if (set->rename && !set->symbolic) return psdmp_job_wrong(job, "\1rename needs \1symbolic");
+    return psdmp_job_wrong(job, "`symbolic` needs `model = exact`: samples contain no symbols");
+  if (set->rename && !set->symbolic) return psdmp_job_wrong(job, "`rename` needs `symbolic`");
   if ((set->minimal_norm || set->no_scaling) && !j->model)
-    return psdmp_job_wrong(job, "\1%s needs a sampled model: \1model d, d0 or h",
+    return psdmp_job_wrong(job, "`%s` needs a sampled model: `model = d`, d0 or h",
                            set->minimal_norm ? "minimal_norm" : "no_scaling");
   return psdmp_job_pieces(job, "assume", set->assume, &j->assume.assume, &j->assume.assume_count);
 }
@@ -68,12 +68,12 @@ static void warn_doubt(const params *j) {
   const psdm_base_parameters *p = j->sampled;
   double gap = fmin(fmin(p->gap[0], p->gap[1]), p->gap[2]);
   if (p->ranks[0] != p->ranks[2])
-    psdmp_job_warn(&j->job, "rank %d by T and %d by sigma: the samples are inconclusive; use \1model exact",
+    psdmp_job_warn(&j->job, "rank %d by T and %d by sigma: the samples are inconclusive; use `model = exact`",
                    p->ranks[0], p->ranks[2]);
   else if (gap < 1e3)
     psdmp_job_warn(&j->job,
                    "significant values are only %.1g times larger than insignificant ones: the samples are nearly "
-                   "inconclusive; use \1model exact",
+                   "inconclusive; use `model = exact`",
                    gap);
 }
 

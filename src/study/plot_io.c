@@ -33,7 +33,7 @@ psdm_status psdmp_study_plot_open(const psdm_job *job, const char *directory, co
                                   psdm_output **out) {
   char path[4096];
   if (snprintf(path, sizeof path, "%s/%s.gp", directory, name) >= (int)sizeof path)
-    return psdmp_job_wrong(job, "\1plots: the name is too long");
+    return psdmp_job_wrong(job, "`plots`: the name is too long");
   psdm_status status = psdmp_job_open(job, path, out);
   if (status) return status;
   psdm_output_print(

@@ -11,16 +11,13 @@ static const psdm_setting settings[] = {REDUCE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 static psdm_status check(const psdmp_study_reduce *j) {
   const psdmp_study_reduce_settings *set = &j->set;
   const psdm_job *job = &j->job;
-  if (!(set->error > 0 && set->error < 1)) return psdmp_job_wrong(job, "\1error must lie between 0 and 1");
+  if (!(set->error > 0 && set->error < 1)) return psdmp_job_wrong(job, "`error` must lie between 0 and 1");
   if (!(set->confidence > 0 && set->confidence < 1))
-    return psdmp_job_wrong(job, "\1confidence must lie between 0 and 1");
+    return psdmp_job_wrong(job, "`confidence` must lie between 0 and 1");
   if (!(set->samples >= 1000 && set->samples <= 4e9) || set->samples != floor(set->samples))
-    return psdmp_job_wrong(job, "\1samples must be a whole number from 1000 to 4e9");
+    return psdmp_job_wrong(job, "`samples` must be a whole number from 1000 to 4e9");
   if (!(set->seed >= 0 && set->seed <= 9e15) || set->seed != floor(set->seed))
-    return psdmp_job_wrong(job, "\1seed must be a whole number");
-  /* a caller of the library has the document in any case */
-  if (set->figures && !set->json && job->host.options)
-    return psdmp_job_wrong(job, "\1figures needs \1json; psdm report draws them");
+    return psdmp_job_wrong(job, "`seed` must be a whole number");
   return PSDM_OK;
 }
 
@@ -105,7 +102,7 @@ static psdm_status write_out(psdmp_study_reduce *j) {
   psdm_status status = psdmp_study_folder(&j->job, j->set.out);
   if (status) return status;
   if (snprintf(path, sizeof path, "%s/model.json", j->set.out) >= (int)sizeof path)
-    return psdmp_job_wrong(&j->job, "\1out: the name is too long");
+    return psdmp_job_wrong(&j->job, "`out`: the name is too long");
   if (psdm_model_save(j->reduced, j->job.robot, path, &error)) return psdmp_job_fail(&j->job, &error);
   command_text(j, command, sizeof command);
   unsigned always = 1u << PSDM_F_GRAVITY | 1u << PSDM_F_BIAS | 1u << PSDM_F_INVERSE;

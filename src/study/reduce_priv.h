@@ -8,7 +8,7 @@
 
 #define REDUCE_SETTINGS(X)                                                                                           \
   X(text, profile, "slow", "slow|fast|FILE.csv", "operating states: slow, fast, or rows of q1.. qd1.. qdd1..")       \
-  X(number, error, "0.01", "E", "largest |tau - reduced tau| / |tau| (with \1forward: of accelerations)")            \
+  X(number, error, "0.01", "E", "largest |tau - reduced tau| / |tau| (with `forward`: of accelerations)")            \
   X(number, confidence, "0.95", "C", "share of the states that must be within it")                                   \
   X(flag, forward, "", "",                                                                                           \
     "reduce forward dynamics: functions of velocities and gravity are dropped before those of accelerations")        \
@@ -17,7 +17,7 @@
   X(number, seed, "1", "S", "random seed of the states; the same seed gives the same model")                         \
   X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                                  \
   X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                      \
-  X(flag, figures, "", "", "with \1json: contributions and the trade-off, slow and fast, for psdm report")           \
+  X(flag, figures, "", "", "with `json`: contributions and the trade-off, slow and fast, for psdm report")           \
   X(flag, json, "", "", "write one JSON object")                                                                     \
   PSDM_ROBOT_SETTINGS(X)
 

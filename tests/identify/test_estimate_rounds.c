@@ -544,7 +544,7 @@ TEST(robust_failures) {
 /* ---- energy: one pass ---- */
 
 TEST(energy_answer) {
-  static const char none[] = "--estimator energy has no equation: work is added up over a quarter of the quickest "
+  static const char none[] = "`estimator = energy` has no equation: work is added up over a quarter of the quickest "
                              "joint's mean period, and no stretch of training rows (at most 32768) is that long";
   rng g = rng_start("energy answer");
   /* all is well, all is well but stopped, no equation, the pass fails, a fit fails, the jackknife fails, one

@@ -138,7 +138,7 @@ TEST(plain_exactly) {
   says("plain", usable,
        "parts of the log, each predicted by a fit to the others: error of 6.88 %; with plain least squares it is 6.25 "
        "%: other "
-       "motions may be predicted better with --estimator ols --plain-friction");
+       "motions may be predicted better with `estimator = ols` `plain_friction`");
   s.out.cost_ratio = 5;
   s.cross[0].own = 4 * 1024;
   says("plain", usable,
@@ -282,12 +282,12 @@ TEST(logs_exactly) {
         expect(&s, "position", good, NULL, "as far as twelve", 12);
         f->q_low = 0, f->q_high = 62.83;
         snprintf(should, sizeof should,
-                 "%s: q1 of joint turn goes from 0 to 62.83 rad, 10 turns: it looks like degrees (--degrees)", log);
+                 "%s: q1 of joint turn goes from 0 to 62.83 rad, 10 turns: it looks like degrees (`degrees`)", log);
         says("position", usable, should);
         f->outside = 1, f->outside_line = 6, f->q_low = -90, f->q_high = 1;
         snprintf(should, sizeof should,
                  "%s, line 6: q1 of joint turn leaves its limits: -90 to 1 against -2 to 2: it looks like degrees "
-                 "(--degrees)",
+                 "(`degrees`)",
                  log);
         says("position", poor, should);
       }

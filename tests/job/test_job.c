@@ -156,9 +156,9 @@ TEST(wrong_settings_are_named) {
   psdm_error error;
   psdm_job *job;
   expect_wrong(robot, "simulate", "contrl", "pd", "simulate has no setting 'contrl'; did you mean 'control'?");
-  expect_wrong(robot, "simulate", "control", "lqrr", "\1control 'lqrr': did you mean 'lqr'? There are ");
-  expect_wrong(robot, "simulate", "time", "long", "\1time 'long': a number was expected, SECONDS");
-  expect_wrong(robot, "simulate", "log_rate", "-1", "\1log_rate must not be negative");
+  expect_wrong(robot, "simulate", "control", "lqrr", "`control` 'lqrr': did you mean 'lqr'? There are ");
+  expect_wrong(robot, "simulate", "time", "long", "`time` 'long': a number was expected, SECONDS");
+  expect_wrong(robot, "simulate", "log_rate", "-1", "`log_rate` must not be negative");
   assert_int_equal(psdm_job_new("simulte", NULL, &job, &error), PSDM_E_ARGUMENT);
   assert_null(job);
   assert_null(psdm_job_settings("simulte"));

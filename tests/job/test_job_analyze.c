@@ -98,24 +98,24 @@ TEST(a_stop_leaves_bounds_that_hold) {
 TEST(wrong_settings_are_named) {
   static const struct {
     const char *name, *text, *sentence;
-  } wrong[] = {{"points", "0", "points must be a whole number"},
-               {"samples", "5e9", "samples must be a whole number from 0 to 4e9"},
-               {"device", "cuda", "device needs samples N"},
-               {"link", "link2", "link needs path"},
-               {"limits", "3=0:1", "limits: '3' is not an independent joint"},
-               {"limits", "1=1:0", "limits '1=1:0': JOINT=LOWER:UPPER,... was expected"}};
+  } wrong[] = {{"points", "0", "`points` must be a whole number"},
+               {"samples", "5e9", "`samples` must be a whole number from 0 to 4e9"},
+               {"device", "cuda", "`device` needs `samples = N`"},
+               {"link", "link2", "`link` needs `path`"},
+               {"limits", "3=0:1", "`limits`: '3' is not an independent joint"},
+               {"limits", "1=1:0", "`limits` '1=1:0': JOINT=LOWER:UPPER,... was expected"}};
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     psdm_job *job = job_of("analyze", NULL, robot);
     set(job, wrong[k].name, wrong[k].text);
     refuses(job, PSDM_E_SETTING, wrong[k].sentence);
   }
-  psdm_job *job = job_of("analyze", &(psdm_job_host){.options = true}, robot);
+  psdm_job *job = job_of("analyze", NULL, robot);
   give_path(job);
   set(job, "link", "link22");
-  refuses(job, PSDM_E_SETTING, "--link 'link22': did you mean 'link2'?");
+  refuses(job, PSDM_E_SETTING, "`link` 'link22': did you mean 'link2'?");
   job = job_of("analyze", NULL, robot);
   assert_int_equal(psdm_job_keep(job, "out", NULL), PSDM_OK);
-  refuses(job, PSDM_E_SETTING, "out needs path");
+  refuses(job, PSDM_E_SETTING, "`out` needs `path`");
 }
 
 /* scripts without pictures: told, and not good */

@@ -262,7 +262,7 @@ TEST(a_stop_keeps_the_best_so_far) {
   for (int k = 1; k < 12; k++) {
     psdm_error error = {0};
     calls = k;
-    job = job_of("calibrate", &(psdm_job_host){.user = &calls, .stopped = later, .options = k % 2}, robot);
+    job = job_of("calibrate", &(psdm_job_host){.user = &calls, .stopped = later}, robot);
     give_log(job, "run");
     keep(job, "out");
     if (psdm_job_run(job, &error)) {
@@ -273,7 +273,7 @@ TEST(a_stop_keeps_the_best_so_far) {
       answers++;
       assert_true(psdm_job_stopped(job) && r->stopped && r->parameters.rows > 0);
       assert_non_null(psdm_job_text_of(job, "out"));
-      assert_true(doubts(r, "the run was interrupted") && doubts(r, k % 2 ? "(--holdout)" : "(holdout)"));
+      assert_true(doubts(r, "the run was interrupted") && doubts(r, "(`holdout`)"));
     }
     psdm_job_free(job);
   }
@@ -303,24 +303,24 @@ static void expect_refused(const char *name, const char *value, const char *sent
 }
 
 TEST(wrong_settings_are_named) {
-  expect_wrong(robot, "calibrate", "cutoff", "4", "missing \1log FILE (the measured log)");
-  expect_wrong(robot, "calibrate", "log", "", "\1log: empty file name");
-  expect_wrong(robot, "calibrate", "route", "step", "\1route 'step': did you mean 'steps'?");
-  expect_wrong(robot, "calibrate", "estimator", "old", "\1estimator 'old': did you mean 'ols'?");
-  expect_refused("holdout", "1", "holdout '1': a share from 0 to 0.95, or blocks:SECONDS/K, was expected");
-  expect_refused("max_rel", "-1", "lambda, rate and max_rel must not be negative");
-  expect_refused("friction_columns", "2", "friction_columns: a whole number from 3 to 16 was expected");
-  expect_refused("offset", "1", "offset '1': 2 numbers were expected, one per joint");
-  expect_refused("urdf", "a.urdf", "urdf needs estimator consistent");
-  expect_refused("covariance", "", "covariance needs out, the file that stores it");
-  expect_refused("route", "steps", "log 'run': route steps needs a step before every log's name");
-  expect_refused("weight", "run=1", "weight needs route steps");
+  expect_wrong(robot, "calibrate", "cutoff", "4", "missing `log = FILE` (the measured log)");
+  expect_wrong(robot, "calibrate", "log", "", "`log`: empty file name");
+  expect_wrong(robot, "calibrate", "route", "step", "`route` 'step': did you mean 'steps'?");
+  expect_wrong(robot, "calibrate", "estimator", "old", "`estimator` 'old': did you mean 'ols'?");
+  expect_refused("holdout", "1", "`holdout` '1': a share from 0 to 0.95, or blocks:SECONDS/K, was expected");
+  expect_refused("max_rel", "-1", "`lambda`, `rate` and `max_rel` must not be negative");
+  expect_refused("friction_columns", "2", "`friction_columns`: a whole number from 3 to 16 was expected");
+  expect_refused("offset", "1", "`offset` '1': 2 numbers were expected, one per joint");
+  expect_refused("urdf", "a.urdf", "`urdf` needs `estimator = consistent`");
+  expect_refused("covariance", "", "`covariance` needs `out`, the file that stores it");
+  expect_refused("route", "steps", "`log` 'run': `route = steps` needs a step before every log's name");
+  expect_refused("weight", "run=1", "`weight` needs `route = steps`");
   psdm_job *job = quick_job(NULL);
   keep(job, "urdf");
-  refuses(job, PSDM_E_SETTING, "urdf needs estimator consistent");
+  refuses(job, PSDM_E_SETTING, "`urdf` needs `estimator = consistent`");
   job = quick_job(NULL);
   set(job, "log", "run");
-  refuses(job, PSDM_E_SETTING, "log 'run': another log has this name");
+  refuses(job, PSDM_E_SETTING, "`log` 'run': another log has this name");
 }
 
 /* ---- in steps ---- */
@@ -388,13 +388,13 @@ TEST(steps_refuse_and_stop) {
   int calls = 0;
   psdm_job *job = step_job(NULL, "gravity:slow");
   set(job, "decimate", "2");
-  refuses(job, PSDM_E_SETTING, "decimate cannot be used with route steps: steps use every row");
+  refuses(job, PSDM_E_SETTING, "`decimate` cannot be used with `route = steps`: steps use every row");
   job = step_job(NULL, "gravity:slow");
   keep(job, "urdf");
-  refuses(job, PSDM_E_SETTING, "urdf cannot be used with route steps: steps find base parameters");
+  refuses(job, PSDM_E_SETTING, "`urdf` cannot be used with `route = steps`: steps find base parameters");
   job = step_job(NULL, "motor:loaded");
   set(job, "weight", "motor:loaded=1");
-  refuses(job, PSDM_E_SETTING, "weight 'motor:loaded=1': no motor log has this name; write it as after motor:");
+  refuses(job, PSDM_E_SETTING, "`weight` 'motor:loaded=1': no motor log has this name; write it as after motor:");
   job = step_job(&(psdm_job_host){.user = &calls, .stopped = later}, "gravity:slow");
   refuses(job, PSDM_E_STOPPED, "no step was finished");
 }

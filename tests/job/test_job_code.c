@@ -73,13 +73,14 @@ TEST(a_stop_while_generating) {
 TEST(wrong_settings_are_named) {
   static const struct {
     const char *command, *name, *text, *sentence;
-  } wrong[] = {{"codegen", "prefix", "a", "missing out DIR: the folder to write to"},
-               {"codegen", "functions", "mas", "function 'mas': did you mean 'mass'?"},
-               {"codegen", "wrap", "casady", "wrap 'casady': did you mean 'casadi'?"},
-               {"codegen", "friction_columns", "", "friction_columns needs the function regressor"},
-               {"codegen", "link", "7", "link '7': no link or joint has this name, and it is not a number from 1 to 2"},
-               {"bench", "repeat", "1.5", "repeat: a whole number from 1 to 1000000 was expected"},
-               {"bench", "functions", "mas", "function 'mas': did you mean 'mass'?"}};
+  } wrong[] = {
+      {"codegen", "prefix", "a", "missing `out = DIR`: the folder to write to"},
+      {"codegen", "functions", "mas", "function 'mas': did you mean 'mass'?"},
+      {"codegen", "wrap", "casady", "`wrap` 'casady': did you mean 'casadi'?"},
+      {"codegen", "friction_columns", "", "`friction_columns` needs the function regressor"},
+      {"codegen", "link", "7", "`link` '7': no link or joint has this name, and it is not a number from 1 to 2"},
+      {"bench", "repeat", "1.5", "`repeat`: a whole number from 1 to 1000000 was expected"},
+      {"bench", "functions", "mas", "function 'mas': did you mean 'mass'?"}};
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     psdm_job *job = job_of(wrong[k].command, NULL, robot);
     if (k > 0 && strcmp(wrong[k].command, "codegen") == 0) code_in(job, "wrong", "inverse");

@@ -149,12 +149,12 @@ TEST(a_stop_keeps_the_best_so_far) {
 }
 
 TEST(wrong_settings_are_named) {
-  expect_wrong(robot, "excite", "for", "inertias", "\1for 'inertias': did you mean 'inertia'? There are ");
-  expect_wrong(robot, "excite", "levels", "3", "\1levels needs \1for friction");
+  expect_wrong(robot, "excite", "for", "inertias", "`for` 'inertias': did you mean 'inertia'? There are ");
+  expect_wrong(robot, "excite", "levels", "3", "`levels` needs `for = friction`");
   expect_wrong(robot, "excite", "shap", "", "excite has no setting 'shap'; did you mean 'shape'?");
-  expect_wrong(robot, "excite", "rate", "0", "\1rate: a number from 1 to 100000 was expected");
-  expect_wrong(robot, "excite", "starts", "1.5", "\1starts: an integer from 0 to 1000 was expected");
-  expect_wrong(robot, "excite", "velocity", "1,2,3", "\1velocity '1,2,3': one number or 2 were expected");
+  expect_wrong(robot, "excite", "rate", "0", "`rate`: a number from 1 to 100000 was expected");
+  expect_wrong(robot, "excite", "starts", "1.5", "`starts`: an integer from 0 to 1000 was expected");
+  expect_wrong(robot, "excite", "velocity", "1,2,3", "`velocity` '1,2,3': one number or 2 were expected");
   expect_wrong(robot, "excite", "acceleration", "0", "joint 'shoulder' cannot move: its largest acceleration is 0");
 }
 

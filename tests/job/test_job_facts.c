@@ -26,9 +26,9 @@ TEST(inspect_places_joints) {
   writes_its_document(job);
   psdm_job_free(job);
 
-  job = job_of("inspect", &(psdm_job_host){.options = true}, robot);
+  job = job_of("inspect", NULL, robot);
   set(job, "at", "1,2");
-  refuses(job, PSDM_E_SETTING, "--at '1,2': one number or 6 were expected");
+  refuses(job, PSDM_E_SETTING, "`at` '1,2': one number or 6 were expected");
 }
 
 /* base parameters of both commands give the same torques as the robot's own parameters */
@@ -106,9 +106,9 @@ TEST(a_stop_while_deriving) {
 TEST(wrong_settings_are_named) {
   static const struct {
     const char *command, *name, *text, *sentence;
-  } wrong[] = {{"derive", "sampler", "true", "sampler needs method dense"},
-               {"params", "rename", "a3=D3", "rename needs symbolic"},
-               {"params", "no_scaling", "", "no_scaling needs a sampled model: model d, d0 or h"}};
+  } wrong[] = {{"derive", "sampler", "true", "`sampler` needs `method = dense`"},
+               {"params", "rename", "a3=D3", "`rename` needs `symbolic`"},
+               {"params", "no_scaling", "", "`no_scaling` needs a sampled model: `model = d`, d0 or h"}};
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     psdm_job *job = job_of(wrong[k].command, NULL, robot);
     set(job, wrong[k].name, wrong[k].text);
@@ -118,7 +118,7 @@ TEST(wrong_settings_are_named) {
   psdm_job *job = job_of("derive", NULL, robot);
   *(const char **)((char *)psdm_job_values(job) + psdm_setting_find(psdm_job_settings("derive"), "basis")->offset) =
       "echelonn";
-  refuses(job, PSDM_E_SETTING, "basis 'echelonn': did you mean 'echelon'?");
+  refuses(job, PSDM_E_SETTING, "`basis` 'echelonn': did you mean 'echelon'?");
 }
 
 static bool forbid_called, written;

@@ -127,12 +127,12 @@ TEST(a_stop_leaves_the_first_points) {
 TEST(wrong_settings_are_named) {
   static const struct {
     const char *name, *text, *sentence;
-  } wrong[] = {{"dt", "-1", "dt must not be negative"},
-               {"Q", "1", "Q and R need lqr"},
-               {"out", "a.txt", "out 'a.txt': a name that ends in .csv, .json or .mat was expected"},
-               {"inputs", "2,1", "inputs '2,1': ascending numbers of joints, 1 to 2, were expected"},
-               {"form", "third-order", "form 'third-order': did you mean"}};
-  expect_wrong(robot, "linearize", "lqr", "", "missing \1at FILE.csv: the points to linearize at");
+  } wrong[] = {{"dt", "-1", "`dt` must not be negative"},
+               {"Q", "1", "`Q` and `R` need `lqr`"},
+               {"out", "a.txt", "`out` 'a.txt': a name that ends in .csv, .json or .mat was expected"},
+               {"inputs", "2,1", "`inputs` '2,1': ascending numbers of joints, 1 to 2, were expected"},
+               {"form", "third-order", "`form` 'third-order': did you mean"}};
+  expect_wrong(robot, "linearize", "lqr", "", "missing `at = FILE.csv`: the points to linearize at");
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     psdm_error error = {0};
     psdm_job *job = linearized(NULL, 3);

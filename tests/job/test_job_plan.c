@@ -181,27 +181,27 @@ TEST(a_stop_leaves_nothing) {
 
 TEST(wrong_settings_are_named) {
   psdm_job *job;
-  expect_wrong(robot, "plan", "what", "tme", "\1what 'tme': did you mean 'time'? There are time, energy, scale");
-  expect_wrong(robot, "plan", "what", "scale", "scale needs \1trajectory FILE.csv");
-  expect_wrong(robot, "plan", "what", "time", "missing \1to Q,... or \1trajectory FILE.csv");
-  expect_wrong(robot, "plan", "factor", "2", "missing \1to Q,... or \1trajectory FILE.csv");
+  expect_wrong(robot, "plan", "what", "tme", "`what` 'tme': did you mean 'time'? There are time, energy, scale");
+  expect_wrong(robot, "plan", "what", "scale", "scale needs `trajectory = FILE.csv`");
+  expect_wrong(robot, "plan", "what", "time", "missing `to = Q,...` or `trajectory = FILE.csv`");
+  expect_wrong(robot, "plan", "factor", "2", "missing `to = Q,...` or `trajectory = FILE.csv`");
   expect_wrong(robot, "plan", "friction", "lugre",
-               "\1friction 'lugre': one of none, viscous, coulomb, stribeck, power");
+               "`friction` 'lugre': one of none, viscous, coulomb, stribeck, power");
   expect_wrong(robot, "plan", "fro", "1", "plan has no setting 'fro'; did you mean 'from'?");
 
   static const struct {
     const char *name, *value, *text;
-  } wrong[] = {{"to", "1", "give either from and to, or trajectory"},
-               {"factor", "2", "factor needs scale"},
-               {"duration", "-1", "duration must not be negative"},
-               {"wall", "nan", "wall must not be negative"},
-               {"output", "0", "output 0: a positive number was expected"},
-               {"blend", "1.5", "blend 1.5: 0 to 1 was expected"},
-               {"nodes", "1", "nodes 1: a whole number from 2 to 10000 was expected"},
-               {"points", "2.5", "points 2.5: a whole number from 2 to 10000000 was expected"},
-               {"velocity", "1,2,3", "velocity '1,2,3': one number or 2 were expected"},
+  } wrong[] = {{"to", "1", "give either `from` and `to`, or `trajectory`"},
+               {"factor", "2", "`factor` needs scale"},
+               {"duration", "-1", "`duration` must not be negative"},
+               {"wall", "nan", "`wall` must not be negative"},
+               {"output", "0", "`output` 0: a positive number was expected"},
+               {"blend", "1.5", "`blend` 1.5: 0 to 1 was expected"},
+               {"nodes", "1", "`nodes` 1: a whole number from 2 to 10000 was expected"},
+               {"points", "2.5", "`points` 2.5: a whole number from 2 to 10000000 was expected"},
+               {"velocity", "1,2,3", "`velocity` '1,2,3': one number or 2 were expected"},
                {"effort", "-1", "joint 'shoulder': limits of velocity, acceleration and torque are positive numbers"},
-               {"output", "1e-9", "output 1e-09: "}};
+               {"output", "1e-9", "`output` 1e-09: "}};
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     psdm_error error = {0};
     job = along("time", NULL);
@@ -211,16 +211,16 @@ TEST(wrong_settings_are_named) {
     else refuses(job, PSDM_E_SETTING, wrong[k].text);
   }
   job = along("energy", NULL);
-  refuses(job, PSDM_E_SETTING, "trajectory needs time or scale");
+  refuses(job, PSDM_E_SETTING, "`trajectory` needs time or scale");
   job = along("time", NULL);
   *(const char **)psdm_job_value(job, "what") = "slow"; /* as a caller that fills the struct may */
-  refuses(job, PSDM_E_SETTING, "what 'slow': ");
+  refuses(job, PSDM_E_SETTING, "`what` 'slow': ");
 }
 
 /* settings that are right, and no motion */
 TEST(nothing_satisfies) {
   refuses(along("scale", NULL), PSDM_E_ARGUMENT,
-          "no limit applies to the trajectory; give limits of velocity, acceleration or torque, or factor");
+          "no limit applies to the trajectory; give limits of velocity, acceleration or torque, or `factor`");
   psdm_job *job = along("scale", NULL);
   set(job, "effort", "0.1");
   refuses(job, PSDM_E_ACCURACY, "no factor respects the limits: joint 'shoulder' at t = 0 s needs ");

@@ -155,16 +155,13 @@ TEST(stops) {
 TEST(wrong_settings_are_named) {
   static const struct {
     const char *name, *text, *sentence;
-  } wrong[] = {{"error", "1", "\1error must lie between 0 and 1"},
-               {"confidence", "0", "\1confidence must lie between 0 and 1"},
-               {"samples", "10.5", "\1samples must be a whole number from 1000 to 4e9"},
-               {"seed", "-1", "\1seed must be a whole number"},
-               {"device", "gpu", "\1device 'gpu': did you mean 'cpu'? There are cpu, cuda"}};
+  } wrong[] = {{"error", "1", "`error` must lie between 0 and 1"},
+               {"confidence", "0", "`confidence` must lie between 0 and 1"},
+               {"samples", "10.5", "`samples` must be a whole number from 1000 to 4e9"},
+               {"seed", "-1", "`seed` must be a whole number"},
+               {"device", "gpu", "`device` 'gpu': did you mean 'cpu'? There are cpu, cuda"}};
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
     expect_wrong(robot, "reduce", wrong[k].name, wrong[k].text, wrong[k].sentence);
-  psdm_job *job = job_of("reduce", &(psdm_job_host){.options = true}, robot);
-  set(job, "figures", "");
-  refuses(job, PSDM_E_SETTING, "--figures needs --json; psdm report draws them");
 }
 
 TEST_MAIN_IN(load_with_folder, unload_with_folder, the_error_is_met, listed_states, an_error_that_cannot_be_met, stops,

@@ -268,13 +268,13 @@ TEST(refusals) {
       {"t,q1,tau1,tau2\n1,2,3,4\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: column 'q2' is missing; q goes from 1 to 2"},
       {"t,q1,q2,q1,tau1,tau2\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: columns 2 and 4 are both named 'q1'"},
       {"t,q1,q2,q3,tau1,tau2\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: column 'q3' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra skips "
+       "log.csv:1: column 'q3' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); `ignore_extra` skips "
        "it"},
       {"t,q1,q2,tau1,tau2,\x1B[1m\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: column '\\x1b[1m' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra skips "
+       "log.csv:1: column '\\x1b[1m' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); `ignore_extra` skips "
        "it"},
       {"t,q1,q2,qm1,qm2,tau1,tau2\n1,2,3,4,5,6,7\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: both q1.. and qm1.. are present; --ignore-extra skips the second"},
+       "log.csv:1: both q1.. and qm1.. are present; `ignore_extra` skips the second"},
       {"0,1,2,3,4\n", "t=1,q=2:3,tau=4:6", 0, PSDM_E_ARGUMENT,
        "log.csv: columns: 'tau=4:6' has 3 columns; 2 were expected"},
       {"0,1,2,3,4\n", "t=1,q=2:3,tau=5:6", 0, PSDM_E_ARGUMENT,

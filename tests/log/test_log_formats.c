@@ -500,7 +500,7 @@ static void hdf5_files(void **state) {
   options.ignore_extra = false;
   assert_string_equal(
       refusal(path, &options),
-      ": variable 'note' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 3); --ignore-extra skips it");
+      ": variable 'note' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 3); `ignore_extra` skips it");
 
   /* broken */
   write_file(path, "\x89HDF\r\n\x1A\nand nothing behind it", 28);

@@ -254,8 +254,8 @@ TEST(test_steps_apply) {
     const char *lacks;
   } cases[] = {{15, NULL},
                {10, NULL},
-               {13, "the step 'gravity' is missing (psdm calibrate --log gravity:FILE)"},
-               {7, "the step 'inertia' is missing (psdm calibrate --log inertia:FILE)"},
+               {13, "the step 'gravity' is missing (psdm calibrate `log = gravity:FILE`)"},
+               {7, "the step 'inertia' is missing (psdm calibrate `log = inertia:FILE`)"},
                {0, "the step 'gravity' is missing"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     psdm_robot *robot = parse_robot(text);

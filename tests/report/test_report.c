@@ -167,7 +167,7 @@ TEST(test_refusals) {
   expect_refusal("<?xml version='1.0'?><robot/>", PSDM_E_ROBOT, "a robot file");
   /* the message names what was expected */
   expect_refusal("{\"command\": \"derive\", \"n\": [1,", PSDM_E_PARSE,
-                 "not a result: JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file "
+                 "not a result: JSON that a psdm command wrote with `json`, CSV rows, a parameter file or a robot file "
                  "was expected (malformed YAML: ");
   expect_refusal("<!doctype html><html></html>", PSDM_E_PARSE,
                  "result:1:1: not a result: JSON that a psdm command wrote");

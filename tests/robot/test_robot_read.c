@@ -251,10 +251,10 @@ TEST(angles_snap) {
                      "  - {name: A3, alpha: 1.5707963267948966, theta: pi/2}\n" /* exact: no note */
                      "  - {name: A4, alpha: 1.571, theta: 0.1}\n"               /* 2e-4 off: kept */
                      "base: {rpy: [0.00001, 0, 0]}\n";
-  static const char *const notes[] = {"line 7: rpy 1e-05 snapped to 0 deg (--no-snap keeps it)",
-                                      "line 3: joint 'A1': alpha 1.5708 snapped to 90 deg (--no-snap keeps it)",
-                                      "line 4: joint 'A2': alpha -3.14159 snapped to -180 deg (--no-snap keeps it)",
-                                      "line 4: joint 'A2': theta 0.5236 snapped to 30 deg (--no-snap keeps it)"};
+  static const char *const notes[] = {"line 7: rpy 1e-05 snapped to 0 deg (`no_snap` keeps it)",
+                                      "line 3: joint 'A1': alpha 1.5708 snapped to 90 deg (`no_snap` keeps it)",
+                                      "line 4: joint 'A2': alpha -3.14159 snapped to -180 deg (`no_snap` keeps it)",
+                                      "line 4: joint 'A2': theta 0.5236 snapped to 30 deg (`no_snap` keeps it)"};
   psdm_robot *robot = parse_robot(text);
   assert_int_equal(psdm_robot_notes(robot), 4);
   for (int i = 0; i < 4; i++) assert_string_equal(psdm_robot_note(robot, i), notes[i]);

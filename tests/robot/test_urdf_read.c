@@ -205,41 +205,44 @@ TEST(links_without_inertial) {
       {"<link name='b'/><link name='a'>" WEIGHT "</link><link name='cover'>" SHAPE "</link>" MOVES("j", "b", "a")
            FIXED("k", "a", "cover"),
        0, 1, 0, NULL,
-       "1 fixed link has a shape but no <inertial>, and adds nothing to the link that carries it (--missing-inertia "
-       "unknown makes that one unknown): 'cover'"},
+       "1 fixed link has a shape but no <inertial>, and adds nothing to the link that carries it (`missing_inertia = "
+       "unknown` makes that one unknown): 'cover'"},
       /* a moving link: unknown, with a shape or without, and with anything light bolted to it */
       {"<link name='b'/><link name='a'/><link name='c'>" WEIGHT "</link>" MOVES("j", "b", "a") MOVES("k", "a", "c"), 1,
        1, 1,
-       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia "
-       "zero)",
-       "1 moving link has no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero): "
+       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or `missing_inertia = "
+       "zero`)",
+       "1 moving link has no <inertial>, which leaves the inertia unknown (`missing_inertia = zero` takes it as zero): "
        "'a'"},
       {"<link name='b'/><link name='a'>" SHAPE "</link><link name='c'>" WEIGHT "</link>" MOVES("j", "b", "a")
            FIXED("k", "a", "c"),
        1, 1, 1,
-       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia "
-       "zero)",
-       "1 moving link has no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero): "
+       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or `missing_inertia = "
+       "zero`)",
+       "1 moving link has no <inertial>, which leaves the inertia unknown (`missing_inertia = zero` takes it as zero): "
        "'a'"},
       {"<link name='b'/><link name='a'/><link name='tool0'/><link name='c'>" SHAPE "</link>" MOVES("j", "b", "a")
            FIXED("k", "a", "tool0") MOVES("l", "a", "c"),
        2, 2, 1,
-       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia "
-       "zero)",
-       "2 moving links have no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero): "
+       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or `missing_inertia = "
+       "zero`)",
+       "2 moving links have no <inertial>, which leaves the inertia unknown (`missing_inertia = zero` takes it as "
+       "zero): "
        "'a', 'c'"},
       /* a mass without moments */
       {"<link name='b'/><link name='a'><inertial><mass value='3'/></inertial></link>" MOVES("j", "b", "a"), 1, 1, 1,
-       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia "
-       "zero)",
-       "1 link has a mass but no moments of inertia, which leaves these unknown (--missing-inertia zero takes them as "
+       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or `missing_inertia = "
+       "zero`)",
+       "1 link has a mass but no moments of inertia, which leaves these unknown (`missing_inertia = zero` takes them "
+       "as "
        "zero): 'a'"},
       {"<link name='b'/><link name='a'><inertial><mass value='3'/><inertia ixx='1' ixy='0'/></inertial></link>" MOVES(
            "j", "b", "a"),
        1, 1, 1,
-       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia "
-       "zero)",
-       "1 link has a mass but no moments of inertia, which leaves these unknown (--missing-inertia zero takes them as "
+       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or `missing_inertia = "
+       "zero`)",
+       "1 link has a mass but no moments of inertia, which leaves these unknown (`missing_inertia = zero` takes them "
+       "as "
        "zero): 'a'"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -775,8 +778,8 @@ TEST(snapping) {
   double pose[12], pi[10];
   psdm_robot *robot = load(text), *kept = load_with(text, &keep);
   assert_int_equal(psdm_robot_notes(robot), 2); /* 1.5709 is 1e-4 off: it is kept */
-  assert_string_equal(psdm_robot_note(robot, 0), "line 5: rpy 1.5708 snapped to 90 deg (--no-snap keeps it)");
-  assert_string_equal(psdm_robot_note(robot, 1), "line 5: rpy 3.14159 snapped to 180 deg (--no-snap keeps it)");
+  assert_string_equal(psdm_robot_note(robot, 0), "line 5: rpy 1.5708 snapped to 90 deg (`no_snap` keeps it)");
+  assert_string_equal(psdm_robot_note(robot, 1), "line 5: rpy 3.14159 snapped to 180 deg (`no_snap` keeps it)");
   /* R13 = cos(yaw) sin(pitch) cos(roll) + sin(yaw) sin(roll): yaw 180 and roll 90 leave an exact zero */
   pose_of(robot, &zero, "l", pose);
   assert_true(pose[5] == 0 && pose[8] != 0);

@@ -5,7 +5,7 @@
 
 Rules: src/rooms.txt lists every room, lowest first. A file includes public headers, ROOM/ROOM.h of rooms above it in that list, and headers of its own room.
 Every other header is named *_priv.h, or is included by ROOM.h, which includes no *_priv.h. No object needs a symbol of a room further down in the list.
-Private names carry their room: psdmp_ROOM_... No room has more than 9000 lines.
+Private names carry their room: psdmp_ROOM_... No room has more than 9000 lines. Texts name fields, as in `ignore_extra`, and no --option of the command.
 """
 import argparse
 import pathlib
@@ -16,6 +16,9 @@ import textwrap
 
 MOST_LINES = 9000
 STAND_INS = ("linalg/own/cblas.h", "linalg/own/lapacke.h")  # for the headers of BLAS and LAPACK, if they are missing
+
+OTHER_PROGRAMS = ("emit", "parallel")  # their texts have command lines of compilers and of srun
+COMMAND_LINES = ("report/section_simulate.c", "report/section_reduce.c", "study/reduce.c", "job/calibrate_files.c")  # and these whole ones of psdm
 
 
 class Rooms:
@@ -140,6 +143,29 @@ class Rooms:
             if count > MOST_LINES:
                 self.wrong.append(f"src/{room}: {count} lines, more than {MOST_LINES}")
 
+    def fields(self):
+        """Names of the settings of all commands, from the tables of the library and of the tool."""
+        files = [p for folder in ("src", "include", "tools") for p in (self.src.parent / folder).rglob("*.[ch]")]
+        row = r'\bX\((?:text|flag|number|vector|list), (\w+),|\{"(\w+)", PSDM_SETTING_'
+        return {name for p in files for names in re.findall(row, p.read_text()) for name in names if name}
+
+    def check_texts(self):
+        fields = self.fields()
+        if len(fields) < 100:
+            self.wrong.append(f"{len(fields)} settings found, which is not all of them")
+        for path in self.files:
+            here = str(path.relative_to(self.src))
+            if self.room(path) in OTHER_PROGRAMS:
+                continue
+            # pieces of one text are one
+            code = re.sub(r'"\s*\n\s*"', "", re.sub(r"/\*.*?\*/", "", self.text[path], flags=re.S))
+            for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', code):
+                if here not in COMMAND_LINES and re.search(r"(?<![\w-])--[a-z]", text):
+                    self.wrong.append(f"{here}: names an option: '{text}'; name the field, in backquotes")
+                for name in re.findall(r"`([A-Za-z_]\w*)(?: = [^`]*)?`", text):
+                    if name not in fields:
+                        self.wrong.append(f"{here}: `{name}` is no setting of any command")
+
     def check(self):
         self.check_list()
         if not self.wrong:
@@ -147,6 +173,7 @@ class Rooms:
             self.check_symbols()
             self.check_types()
             self.check_size()
+            self.check_texts()
         return self.wrong
 
     # ---- the drawing ----

@@ -10,7 +10,7 @@ refused() {
   expect_code 3 "$*"
   expect_in err "$words"
   expect_in err "more than the"
-  expect_in err "that it may take (memory)"
+  expect_in err "that it may take (--memory)"
 }
 
 # a motion of 3 s and the states along it

@@ -49,7 +49,7 @@ void calibrate_print_verdict(const verdict_of *v, const char *of, double rel) {
   printf("\n");
   for (long k = 0; k < v->failures; k++) printf("  %s\n", v->failure[k]);
   for (long k = 0; k < v->findings; k++)
-    printf("  %s: %s (%s)\n", v->finding[k].verdict, tool_safe(v->finding[k].text), v->finding[k].rule);
+    printf("  %s: %s (%s)\n", v->finding[k].verdict, settings_named(tool_safe(v->finding[k].text)), v->finding[k].rule);
 }
 
 static verdict_of verdict_of_job(const psdm_job *job) {

@@ -29,7 +29,7 @@ static void print_log(const psdm_calibrate_result *r) {
 
 static void print_choices(const psdm_calibrate_result *r) {
   printf("\nchosen:\n");
-  for (long k = 0; k < r->reasons.rows; k++) printf("  %s\n", r->reasons.item[k]);
+  for (long k = 0; k < r->reasons.rows; k++) printf("  %s\n", settings_named(r->reasons.item[k]));
 }
 
 /* ---- errors ---- */
@@ -120,7 +120,8 @@ static void print_comparison(const psdm_calibrate_result *r) {
 
 static void print_verdict(const psdm_calibrate_result *r) {
   const verdict_of v = VERDICT_OF(r->verdict);
-  for (long k = 0; k < r->doubts.rows; k++) printf("%s  %s\n", k ? "" : "\ncautions:\n", r->doubts.item[k]);
+  for (long k = 0; k < r->doubts.rows; k++)
+    printf("%s  %s\n", k ? "" : "\ncautions:\n", settings_named(r->doubts.item[k]));
   calibrate_print_verdict(
       &v, r->verdict.heldout ? "held-out rows" : "parts of the log, each predicted by a fit to the others",
       r->verdict.error);

@@ -163,7 +163,7 @@ static void print_table(const psdm_calibrate_steps_result *r) {
 static void print_verdict(const psdm_calibrate_steps_result *r) {
   const verdict_of v = VERDICT_OF(r->verdict);
   for (long k = 0; k < r->remarks.rows; k++)
-    printf("%s  %s\n", k ? "" : "\ncautions:\n", tool_safe(r->remarks.item[k]));
+    printf("%s  %s\n", k ? "" : "\ncautions:\n", settings_named(tool_safe(r->remarks.item[k])));
   calibrate_print_verdict(&v, r->verdict.of, r->verdict.error);
 }
 

@@ -154,9 +154,10 @@ static bool take(void *user, const psdm_linearization *found) {
   return !json || !psdm_output_failed(s->json);
 }
 
-static void prepare(psdm_job *job, void *user) {
+static int prepare(psdm_job *job, void *user) {
   ((shower *)user)->job = job;
   psdm_job_points(job, take, user);
+  return -1;
 }
 
 static int finish(shower *s) {

@@ -78,8 +78,8 @@ static void print(const psdm_payload_result *r) {
   if (!r->verdict) return;
   print_fit(r);
   print_faults(r);
-  for (int k = 0; k < r->remarks.rows; k++) printf("%s- %s\n", k ? "" : "\n", r->remarks.item[k]);
-  printf("\nverdict: %s%s%s\n", r->verdict->word, r->verdict->text[0] ? ": " : "", r->verdict->text);
+  for (int k = 0; k < r->remarks.rows; k++) printf("%s- %s\n", k ? "" : "\n", settings_named(r->remarks.item[k]));
+  printf("\nverdict: %s%s%s\n", r->verdict->word, r->verdict->text[0] ? ": " : "", settings_named(r->verdict->text));
 }
 
 int cmd_payload(int argc, char **argv) {

@@ -87,4 +87,15 @@ static int print(const psdm_job *job) {
   return EXIT_OK;
 }
 
-int cmd_reduce(int argc, char **argv) { return tool_job_command(&reduce_line, argc, argv, NULL, print); }
+/* only the document has figures */
+static int check(psdm_job *job, void *user) {
+  (void)user;
+  bool lost = tool_job_flag(job, "figures") && !tool_job_flag(job, "json");
+  return lost ? tool_usage("reduce", "--figures needs --json; psdm report draws them") : -1;
+}
+
+int cmd_reduce(int argc, char **argv) {
+  psdm_job *job;
+  int code = tool_job_run_prepared(&reduce_line, argc, argv, &job, check, NULL);
+  return tool_job_end(job, code, NULL, print);
+}

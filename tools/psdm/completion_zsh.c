@@ -30,10 +30,10 @@ static void put_action(psdm_output *out, const char *argument) {
 }
 
 static void put_setting(psdm_output *out, const psdm_setting *s) {
-  char name[64], help[SETTINGS_HELP];
+  char name[64];
   psdm_output_print(out, "        '%s--%s%s[", s->kind == PSDM_SETTING_list ? "*" : "", settings_dashed(s->name, name),
                     s->kind == PSDM_SETTING_flag ? "" : "=");
-  put_help(out, settings_help(s, help));
+  put_help(out, settings_named(s->help));
   psdm_output_text(out, "]");
   if (s->kind != PSDM_SETTING_flag) put_action(out, s->argument);
   psdm_output_text(out, "' \\\n");

@@ -78,8 +78,7 @@ static psdm_job_host host(void) {
                          .open = open_file,
                          .close = close_file,
                          .writes = writes,
-                         .ranks = ranks_all(),
-                         .options = true};
+                         .ranks = ranks_all()};
 }
 
 static int fail(const char *command, const psdm_error *error) {
@@ -139,7 +138,7 @@ int tool_job_run(const command_line *line, int argc, char **argv, psdm_job **job
 }
 
 int tool_job_run_prepared(const command_line *line, int argc, char **argv, psdm_job **job,
-                          void (*prepare)(psdm_job *job, void *user), void *user) {
+                          int (*prepare)(psdm_job *job, void *user), void *user) {
   enum { MOST = 8 };
   const char *word[MOST];
   psdm_job_host own = host();
@@ -147,8 +146,8 @@ int tool_job_run_prepared(const command_line *line, int argc, char **argv, psdm_
   own.command = command_text(line->command, argc, argv);
   if (psdm_job_new(line->command, &own, job, &error)) return tool_fail(&error);
   int code = settings_parse(line, argc, argv, psdm_job_values(*job), word);
+  if (code < 0 && prepare) code = prepare(*job, user);
   if (code >= 0) return code;
-  if (prepare) prepare(*job, user);
   psdm_status status = take_arguments(line, word, *job, &error);
   if (!status) status = psdm_job_run(*job, &error);
   return status ? fail(line->command, &error) : ranks_helper() ? EXIT_OK : -1;
@@ -186,6 +185,10 @@ int tool_job_command(const command_line *line, int argc, char **argv, const char
                      int (*print)(const psdm_job *job)) {
   psdm_job *job;
   int code = tool_job_run(line, argc, argv, &job);
+  return tool_job_end(job, code, files, print);
+}
+
+int tool_job_end(psdm_job *job, int code, const char *const *files, int (*print)(const psdm_job *job)) {
   if (code < 0) {
     code = tool_job_json(job);
     if (code == EXIT_OK && !stdout_taken(job, files)) code = print(job);

@@ -68,7 +68,7 @@ static void put_block(psdm_output *out, block *b) {
 }
 
 static void put_setting(psdm_output *out, const psdm_setting *s, char letter) {
-  char name[64], help[SETTINGS_HELP];
+  char name[64];
   psdm_output_text(out, ".TP\n");
   if (letter) psdm_output_print(out, "\\fB\\-%c\\fR, ", letter);
   psdm_output_text(out, "\\fB\\-\\-");
@@ -80,7 +80,7 @@ static void put_setting(psdm_output *out, const psdm_setting *s, char letter) {
     psdm_output_text(out, "\\fR");
   }
   psdm_output_text(out, "\n");
-  put_all(out, settings_help(s, help));
+  put_all(out, settings_named(s->help));
   if (s->fallback[0]) {
     psdm_output_text(out, " (default ");
     put_all(out, s->fallback);

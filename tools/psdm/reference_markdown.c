@@ -53,13 +53,13 @@ static void put_block(psdm_output *out, block *b) {
 }
 
 static void put_setting(psdm_output *out, const psdm_setting *s, char letter) {
-  char name[64], left[256], help[SETTINGS_HELP];
+  char name[64], left[256];
   if (letter) snprintf(left, sizeof left, "-%c, --%s", letter, settings_dashed(s->name, name));
   else snprintf(left, sizeof left, "--%s%s%s", settings_dashed(s->name, name), s->argument[0] ? " " : "", s->argument);
   psdm_output_text(out, "| ");
   put_code(out, left, (int)strlen(left));
   psdm_output_text(out, " | ");
-  put_all(out, settings_help(s, help));
+  put_all(out, settings_named(s->help));
   psdm_output_text(out, " | ");
   if (s->fallback[0]) put_code(out, s->fallback, (int)strlen(s->fallback));
   psdm_output_text(out, " |\n");

@@ -1,7 +1,6 @@
 /* settings.c: parses a command line by the table of its command, and writes its help. */
 #include "settings.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,22 +21,54 @@ const char *settings_dashed(const char *name, char out[64]) {
   return out;
 }
 
-const char *settings_help(const psdm_setting *s, char out[SETTINGS_HELP]) {
-  size_t used = 0;
-  bool name = false;
-  for (const char *c = s->help; *c && used + 3 < SETTINGS_HELP; c++) {
-    name = *c == '\1' || (name && (isalnum((unsigned char)*c) || *c == '_'));
-    if (*c == '\1') out[used++] = '-';
-    out[used++] = *c == '\1' || (name && *c == '_') ? '-' : *c;
-  }
-  out[used] = '\0';
-  return out;
-}
-
 const psdm_setting *settings_of(const command_line *line) {
   static const psdm_setting none = {0};
   const psdm_setting *table = line->settings ? line->settings : psdm_job_settings(line->command);
   return table ? table : &none;
+}
+
+/* ---- fields of the library as options ---- */
+
+static bool has_field(const psdm_setting *table, const char *name, size_t length) {
+  while (table->name && (strncmp(table->name, name, length) != 0 || table->name[length])) table++;
+  return table->name != NULL;
+}
+
+/* of any command: parameters that simulate reads may lack what calibrate has an option for */
+static bool is_field(const char *name, size_t length) {
+  bool found = false;
+  for (int i = 0; i < tool_command_count && !found; i++)
+    found = has_field(settings_of(tool_commands[i].line), name, length);
+  return found;
+}
+
+/* "--log-rate" for "`log_rate`", "--route steps" for "`route = steps`"; the text behind it. NULL: no field is at `at` */
+static const char *put_option(const char *at, char *out, size_t *used) {
+  const char *name = at + 1, *end = strchr(name, '`');
+  size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+  bool valued = strncmp(name + length, " = ", 3) == 0;
+  if (!length || !end || !(valued || name[length] == '`') || !is_field(name, length)) return NULL;
+  out[(*used)++] = '-';
+  out[(*used)++] = '-';
+  for (size_t i = 0; i < length; i++) out[(*used)++] = name[i] == '_' ? '-' : name[i];
+  for (const char *value = name + length + 2; valued && value < end; value++) out[(*used)++] = *value;
+  return end + 1;
+}
+
+const char *settings_named(const char *text) {
+  enum { BUFFERS = 8, SIZE = 2048 };
+  static char buffers[BUFFERS][SIZE];
+  static int next;
+  size_t used = 0, length = strlen(text);
+  if (!strchr(text, '`') || length >= SIZE) return text;
+  char *out = buffers[next++ % BUFFERS];
+  while (*text) { /* an option is no longer than what it stands for */
+    const char *behind = *text == '`' ? put_option(text, out, &used) : NULL;
+    if (!behind) out[used++] = *text;
+    text = behind ? behind : text + 1;
+  }
+  out[used] = '\0';
+  return out;
 }
 
 /* ---- words ---- */
@@ -60,12 +91,12 @@ static int check_word(const command_line *line, const char *what, const char *ar
 
 static void print_row(const psdm_setting *s, char letter) {
   enum { LEFT = 24 };
-  char name[64], left[256], help[SETTINGS_HELP];
+  char name[64], left[256];
   snprintf(left, sizeof left, "%s%.1s%s--%s%s%s", letter ? "-" : "", &letter, letter ? ", " : "",
            settings_dashed(s->name, name), s->argument[0] ? " " : "", s->argument);
   printf("  %-*s", LEFT, left);
   if (strlen(left) > LEFT) printf("\n  %*s", LEFT, "");
-  printf(" %s", settings_help(s, help));
+  printf(" %s", settings_named(s->help));
   if (s->fallback[0]) printf(" (default %s)", s->fallback);
   printf("\n");
 }

@@ -21,9 +21,10 @@ typedef struct command_line {
 
 const psdm_setting *settings_of(const command_line *line); /* never NULL; ends with a name that is NULL */
 
-/* A setting's help with other settings as options: "\1log_rate" as --log-rate. Returns out. */
-enum { SETTINGS_HELP = 1024 };
-const char *settings_help(const psdm_setting *setting, char out[SETTINGS_HELP]);
+/* A text of the library, which names fields (psdm/status.h), as this program says it, which has options for them:
+ * "`log_rate`" is --log-rate, "`missing_inertia = zero`" is --missing-inertia zero. What is no setting of any command
+ * stays. Everything that is printed goes through here; the result is the text itself or one of a few buffers. */
+const char *settings_named(const char *text);
 
 /* A name of a table as on the command line: dashes in place of underscores. Returns out. */
 const char *settings_dashed(const char *name, char out[64]);

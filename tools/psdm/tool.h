@@ -107,9 +107,9 @@ int tool_load(const char *command, const char *path, const psdm_robot_settings *
 /* Runs the job of a command with its command line; the job is to be freed in any case. Returns -1 to go on with its
  * answer, else an exit code. */
 int tool_job_run(const command_line *line, int argc, char **argv, psdm_job **job);
-/* the same, and before the run prepare gets the job */
+/* the same, and before the run prepare gets the job: -1 to go on, or an exit code */
 int tool_job_run_prepared(const command_line *line, int argc, char **argv, psdm_job **job,
-                          void (*prepare)(psdm_job *job, void *user), void *user);
+                          int (*prepare)(psdm_job *job, void *user), void *user);
 const char *tool_job_text(const psdm_job *job, const char *setting);
 bool tool_job_flag(const psdm_job *job, const char *setting);
 int tool_job_json(const psdm_job *job); /* where --json asks for it; exit code */
@@ -117,6 +117,8 @@ int tool_job_json(const psdm_job *job); /* where --json asks for it; exit code *
  * none of these settings (files; may be NULL) has it. print returns an exit code. */
 int tool_job_command(const command_line *line, int argc, char **argv, const char *const *files,
                      int (*print)(const psdm_job *job));
+/* what it does behind the run, which ended with this code */
+int tool_job_end(psdm_job *job, int code, const char *const *files, int (*print)(const psdm_job *job));
 int tool_job_report(psdm_report *report, const char *path, int *lacking); /* psdm_job_report: -1, or an exit code */
 /* standard output is free for words: none of these settings, ending with NULL, and not --json has it */
 bool tool_job_words(const psdm_job *job, const char *const *files);

@@ -25,7 +25,8 @@ const char *tool_bold(void) { return colour(STDOUT_FILENO) ? "\033[1m" : ""; }
 
 const char *tool_plain(void) { return colour(STDOUT_FILENO) ? "\033[0m" : ""; }
 
-static void say(const char *kind, const char *sgr, const char *text) {
+static void say(const char *kind, const char *sgr, const char *words) {
+  const char *text = settings_named(words);
   progress_clear();
   if (colour(STDERR_FILENO)) fprintf(stderr, "psdm: \033[%sm%s:\033[0m %s\n", sgr, kind, text);
   else fprintf(stderr, "psdm: %s: %s\n", kind, text);
@@ -59,7 +60,7 @@ void tool_detail(const char *format, ...) {
   if (voice != VOICE_VERBOSE) return;
   FORMATTED(text, format);
   progress_clear();
-  fprintf(stderr, "psdm: %8.3f s: %s\n", tool_now() - started, text);
+  fprintf(stderr, "psdm: %8.3f s: %s\n", tool_now() - started, settings_named(text));
 }
 
 /* ---- names ---- */
