@@ -89,7 +89,8 @@ PSDM_API psdm_status psdm_job_text(psdm_job *job, const char *setting, const cha
 /* A log in memory instead of one of the files that a setting lists. Not copied: it must outlive the job. Its name may
  * have the prefix that the setting allows before a file ("motor:loaded"); other settings name it without. */
 PSDM_API psdm_status psdm_job_log(psdm_job *job, const char *setting, const psdm_log_table *log, psdm_error *error);
-/* Keeps in memory the rows or the document that a setting would write to a file. */
+/* Keeps in memory the rows or the document that a setting would write to a file. What would go to standard output by
+ * default (`out` of eval and convert) then does not. */
 PSDM_API psdm_status psdm_job_keep(psdm_job *job, const char *setting, psdm_error *error);
 
 /* Call once. PSDM_E_STOPPED: stopped before there was a result. On the host's ranks other than 0 it helps until the job

@@ -420,6 +420,13 @@ def test_facts(two_link, alone):
     with pytest.raises(psdm.PsdmError, match="^analyze has no setting 'poins'; did you mean 'points'") as error:
         two_link.analyze(poins=3)
     assert error.value.status == "PSDM_E_SETTING"
+    q = np.random.default_rng(4).uniform(-1, 1, (20, 2))
+    mass = two_link.facts("eval", function="mass", in_={"q": q})
+    assert mass["columns"] == ["M1_1", "M1_2", "M2_1", "M2_2"] and np.array_equal(np.reshape(mass["rows"], (20, 2, 2)), two_link.mass(q))
+    with pytest.raises(psdm.PsdmError, match="^unknown function 'mas'; did you mean 'mass'"):
+        two_link.facts("eval", function="mas", in_={"q": q})
+    with pytest.raises(ValueError, match="eval needs in_="):
+        two_link.facts("eval", function="mass")
     with pytest.raises(psdm.PsdmError, match="unknown job 'analyse'"):
         two_link.facts("analyse")
     stopped = psdm.Robot.shipped("kuka_kr6").analyze(points=10**9, progress=lambda doing, share: False)

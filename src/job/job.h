@@ -117,6 +117,9 @@ psdm_status psdmp_job_logs(const psdm_job *job, int count, const char *const *se
                            const char *(*path_of)(const char *text), psdm_log_options *options);
 
 psdm_status psdmp_job_robot(const psdm_job *job, const psdm_robot_settings *set, psdm_robot **robot);
+/* from tables of the MATLAB toolbox; x_path: inertias, NULL: unknown */
+psdm_status psdmp_job_robot_tables(const psdm_job *job, const char *x_path, const psdm_robot_settings *set,
+                                   psdm_robot **robot);
 psdm_status psdmp_job_read_robot(const psdm_job *job, const char *path, const psdm_robot_settings *set,
                                  psdm_robot **robot);
 void psdmp_job_reads(const psdm_job *job, const char *path); /* no text of the caller's */
@@ -165,6 +168,10 @@ psdm_status psdmp_job_open(const psdm_job *job, const char *path, psdm_output **
 psdm_status psdmp_job_close(const psdm_job *job, psdm_output **out, bool keep);
 
 /* ---- rows that are written or kept ---- */
+
+/* The file that a setting names; NULL where it has its default, standard output, and the caller keeps what would be
+ * written there. */
+const char *psdmp_job_written(const psdm_job *job, const char *setting);
 
 /* "q" with count 3: q1, q2, q3; with count 0 one column of this very name; words: the names themselves; said: what a
  * file has in place of the number */

@@ -195,6 +195,14 @@ psdm_status psdmp_job_robot(const psdm_job *job, const psdm_robot_settings *set,
   return status;
 }
 
+psdm_status psdmp_job_robot_tables(const psdm_job *job, const char *x_path, const psdm_robot_settings *set,
+                                   psdm_robot **robot) {
+  if (!job->path) return psdmp_job_wrong(job, "the file of a DH table is missing");
+  psdm_status status = load(job, job->path, true, x_path, set, robot);
+  if (!status) job->state->robot = *robot;
+  return status;
+}
+
 static bool file_at(const char *path, struct stat *info) {
   return strcmp(path, "-") != 0 && stat(path, info) == 0 && S_ISREG(info->st_mode);
 }

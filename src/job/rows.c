@@ -162,6 +162,11 @@ bool psdmp_job_kept_wanted(const psdm_job *job, const char *setting) {
   return psdmp_job_state_kept(job->state, setting) != NULL;
 }
 
+const char *psdmp_job_written(const psdm_job *job, const char *setting) {
+  bool kept = psdmp_job_kept_wanted(job, setting) && !psdmp_job_given(job, setting);
+  return kept ? NULL : *(const char *const *)psdm_job_value(job, setting);
+}
+
 void psdmp_job_rows_names(psdmp_job_sink *sink, const psdmp_job_group *groups, int count) {
   if (!sink || sink->named) return;
   sink->named = true;

@@ -5,7 +5,8 @@
 #include "job/job.h"
 
 /* src/study/NAME.c has each. */
-#define PSDMP_STUDY_KINDS(X) X(analyze) X(bench) X(codegen) X(derive) X(inspect) X(linearize) X(params) X(reduce)
+#define PSDMP_STUDY_KINDS(X) \
+  X(analyze) X(bench) X(codegen) X(convert) X(derive) X(eval) X(inspect) X(linearize) X(params) X(reduce)
 #define PSDMP_STUDY_DECLARE(name) extern const psdmp_job_kind psdmp_study_##name##_kind;
 PSDMP_STUDY_KINDS(PSDMP_STUDY_DECLARE)
 

@@ -109,6 +109,24 @@ static void with_rows(const char *command, const char *setting, const char *rows
   unlink(path);
 }
 
+/* its rows are read from a file */
+TEST(eval) {
+  char path[] = "/tmp/psdm_rows_XXXXXX";
+  static const char rows[] = "q1,q2,qd1,qd2,qdd1,qdd2\n0.1,0.2,0,0,1,1\n0.3,0.4,1,1,0,0\n";
+  int file = mkstemp(path);
+  assert_int_equal(write(file, rows, strlen(rows)), strlen(rows));
+  close(file);
+  const char *const settings[] = {"function", "inverse", "in", path, "via", "expanded", NULL}, *const kept[] = {"out",
+                                                                                                                NULL};
+  assert_true(shortage_everywhere("eval", try_job, &(errand){"eval", settings, kept, NULL}) > 10);
+  unlink(path);
+}
+
+TEST(convert) {
+  static const char *const settings[] = {"to", "urdf", NULL}, *const kept[] = {"out", NULL};
+  assert_true(shortage_everywhere("convert", try_job, &(errand){"convert", settings, kept, NULL}) > 3);
+}
+
 TEST(linearize) { with_rows("linearize", "at", "q1,q2\n0.1,0.2\n0.3,0.4\n", "out"); }
 
 /* a pendulum: code of a larger robot takes too long to be written for each allocation */
@@ -126,4 +144,5 @@ TEST(reduce) {
   robot = other;
 }
 
-TEST_MAIN_IN(load, unload, excite, simulate, inspect, derive, params, analyze, calibrate, linearize, reduce)
+TEST_MAIN_IN(load, unload, excite, simulate, inspect, derive, params, analyze, calibrate, eval, convert, linearize,
+             reduce)

@@ -84,7 +84,7 @@ static void show_page(const char *out) {
 
 static int write_page(work *w, const report_settings *set) {
   psdm_error error;
-  w->bar = progress_start("drawing", 0);
+  w->bar = progress_start("drawing");
   tool_listen(); /* the first Ctrl-C ends the drawing, and the page has what was drawn */
   psdm_status status = psdm_report_write(w->report, set->out, &error);
   progress_end(&w->bar);

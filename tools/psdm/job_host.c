@@ -17,7 +17,7 @@ static void tell(void *user, psdm_job_event event, const char *text) {
       break;
     case PSDM_JOB_WARNING: tool_warn("%s", text); break;
     case PSDM_JOB_STAGE:
-      if (text[0]) bar = progress_start(text, 0);
+      if (text[0]) bar = progress_start(text);
       else progress_end(&bar);
       break;
     case PSDM_JOB_LACKING: progress_lacking(text); break;
@@ -87,24 +87,6 @@ static int fail(const char *command, const psdm_error *error) {
     return EXIT_INTERRUPTED;
   }
   return error->status == PSDM_E_SETTING ? tool_usage(command, "%s", error->text) : tool_fail(error);
-}
-
-/* ---- robots ---- */
-
-static int load(const char *command, const char *path, bool tables, const char *x_path, const psdm_robot_settings *set,
-                psdm_robot **robot) {
-  psdm_job_host own = host();
-  psdm_error error;
-  return psdm_job_load(&own, path, tables, x_path, set, robot, &error) ? fail(command, &error) : -1;
-}
-
-int tool_load(const char *command, const char *path, const psdm_robot_settings *set, psdm_robot **robot) {
-  return load(command, path, false, NULL, set, robot);
-}
-
-int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const psdm_robot_settings *set,
-                     psdm_robot **robot) {
-  return load(command, dh_path, true, x_path, set, robot);
 }
 
 /* ---- jobs ---- */
@@ -196,6 +178,13 @@ int tool_job_end(psdm_job *job, int code, const char *const *files, int (*print)
   }
   psdm_job_free(job);
   return code;
+}
+
+int tool_job_quiet(const command_line *line, int argc, char **argv) {
+  psdm_job *job;
+  int code = tool_job_run(line, argc, argv, &job);
+  psdm_job_free(job);
+  return code < 0 ? EXIT_OK : code;
 }
 
 /* ---- reports ---- */

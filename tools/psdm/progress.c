@@ -110,8 +110,8 @@ static void start_ticking(void) {
 
 /* ---- the interface for commands ---- */
 
-progress progress_start(const char *doing, long long total) {
-  progress p = {.on = isatty(STDERR_FILENO) && !tool_quiet(), .started = tool_now(), .total = total};
+progress progress_start(const char *doing) {
+  progress p = {.on = isatty(STDERR_FILENO) && !tool_quiet(), .started = tool_now()};
   if (!p.on) return p;
   pthread_mutex_lock(&guard);
   start_ticking();
@@ -123,14 +123,6 @@ progress progress_start(const char *doing, long long total) {
   snprintf(line.text, sizeof line.text, "%s", doing);
   pthread_mutex_unlock(&guard);
   return p;
-}
-
-bool progress_show(progress *p, long long done, long long rows, const char *unit) {
-  char text[100];
-  double spent = tool_now() - p->started;
-  if (p->total > 0) snprintf(text, sizeof text, "%lld %s", rows, unit);
-  else snprintf(text, sizeof text, "%lld %s, %.0f per second", rows, unit, (double)rows / fmax(spent, 1e-3));
-  return tell(p, text, p->total > 0 ? (double)done / (double)p->total : -1);
 }
 
 bool progress_words(void *p, const char *doing, double share) { return tell(p, doing, share); }

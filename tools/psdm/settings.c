@@ -272,8 +272,3 @@ int settings_parse(const command_line *line, int argc, char **argv, void *values
   if (code < 0) tell_settings(line, values);
   return code;
 }
-
-const psdm_named_value *settings_values(const command_line *line, const void *values, psdm_result *result,
-                                        long *count) {
-  return psdm_settings_values(settings_of(line), values, result, count);
-}

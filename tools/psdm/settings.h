@@ -36,7 +36,4 @@ int settings_parse(const command_line *line, int argc, char **argv, void *values
 /* What the positional argument "NAME..." of the last command line collected. */
 psdm_setting_list settings_rest(void);
 
-/* What differs from the defaults, for a document that is about to be written: texts stay the settings'. */
-const psdm_named_value *settings_values(const command_line *line, const void *values, psdm_result *result, long *count);
-
 #endif

@@ -1,31 +1,10 @@
-/* tool.c: shared by the commands: numbers, robots, input and output files. */
+/* tool.c: shared by the commands: input and output files. */
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "tool.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* ---- numbers ---- */
-
-bool tool_parse_number(const char *text, double *value) { return psdm_parse_number(text, value); }
-
-int tool_assume(const char *command, const char *text, psdm_derive_options *options) {
-  static char copy[4096];
-  static const char *piece[256];
-  if (!text) return -1;
-  if (strlen(text) >= sizeof copy) return tool_usage(command, "--assume is too long");
-  snprintf(copy, sizeof copy, "%s", text);
-  for (char *at = copy, *next; at; at = next) {
-    next = strchr(at, ',');
-    if (next) *next++ = '\0';
-    if (options->assume_count == (int)(sizeof piece / sizeof *piece))
-      return tool_usage(command, "--assume: at most 256 assumptions");
-    piece[options->assume_count++] = at;
-  }
-  options->assume = piece;
-  return -1;
-}
 
 /* ---- output ---- */
 
@@ -122,48 +101,8 @@ long long tool_file_size(const char *path) {
   return file_at(path, &info) ? (long long)info.st_size : 0;
 }
 
-const psdm_word *tool_texts(psdm_result *result, const char *(*at)(const void *from, int index), const void *from,
-                            long *count) {
-  *count = 0;
-  while (at(from, (int)*count)) ++*count;
-  psdm_word *text = psdm_result_memory(result, *count, sizeof *text);
-  for (long k = 0; text && k < *count; k++) text[k] = psdm_result_text(result, at(from, (int)k));
-  if (!text) *count = 0;
-  return text;
-}
-
 void tool_json_begin(psdm_output *out, const char *command) {
   psdm_json_object(out, NULL);
   psdm_json_string(out, "command", command);
   psdm_json_string(out, "psdm", psdm_version());
-}
-
-/* ---- links ---- */
-
-int tool_default_link(const psdm_robot *robot, const char *what) {
-  static bool told;
-  bool chosen;
-  int joint = psdm_robot_default_link(robot, &chosen);
-  if (chosen && !told)
-    tool_note("link '%s', the tip of the longest moving chain (%s)", tool_safe(psdm_robot_link_name(robot, joint)),
-              what);
-  told |= chosen;
-  return joint;
-}
-
-int tool_must_move(const char *command, const char *option, const psdm_robot *robot, int joint) {
-  if (psdm_robot_moves(robot, joint)) return -1;
-  return tool_usage(command, "--%s: link '%s' is fixed to the base and does not move", option,
-                    tool_safe(psdm_robot_link_name(robot, joint)));
-}
-
-/* ---- accelerations ---- */
-
-int tool_regular(const psdm_robot *robot) {
-  psdm_error error;
-  double condition;
-  if (psdm_mass_condition(robot, NULL, &condition, &error)) return tool_fail(&error);
-  if (condition > 1e12)
-    tool_warn("the mass matrix is nearly singular (condition %.1e): accelerations have few correct digits", condition);
-  return -1;
 }

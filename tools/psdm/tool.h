@@ -81,9 +81,6 @@ int tool_no_memory(const char *command);
 /* "--method 'exat': did you mean 'exact'? There are exact, dense"; returns EXIT_USAGE. */
 int tool_unknown(const char *command, const char *what, const char *text, const char *const *words, size_t count);
 
-/* "--link 'A7': did you mean 'A6'?", among all links and joints; returns EXIT_USAGE. */
-int tool_no_link(const char *command, const char *option, const char *name, const psdm_robot *robot);
-
 void tool_warn(const char *format, ...) PSDM_PRINTF(1, 2);   /* also with --quiet */
 void tool_note(const char *format, ...) PSDM_PRINTF(1, 2);   /* not with --quiet */
 void tool_detail(const char *format, ...) PSDM_PRINTF(1, 2); /* with --verbose, and how long the program has run */
@@ -92,15 +89,8 @@ void tool_detail(const char *format, ...) PSDM_PRINTF(1, 2); /* with --verbose, 
 const char *tool_bold(void);
 const char *tool_plain(void);
 
-/* Strict C-locale decimal. */
-bool tool_parse_number(const char *text, double *value);
-
 /* The nearest of some words, NULL when none is near. */
 const char *tool_nearest(const char *text, const char *const *words, size_t count);
-
-/* Loads a robot, with calibrated parameters if --params is given; notes and warnings go to stderr. Returns
- * -1 to go on, else an exit code. */
-int tool_load(const char *command, const char *path, const psdm_robot_settings *set, psdm_robot **robot);
 
 /* ---- a job of the library (psdm/job.h): job_host.c ---- */
 
@@ -119,36 +109,20 @@ int tool_job_command(const command_line *line, int argc, char **argv, const char
                      int (*print)(const psdm_job *job));
 /* what it does behind the run, which ended with this code */
 int tool_job_end(psdm_job *job, int code, const char *const *files, int (*print)(const psdm_job *job));
+/* a command whose job writes all that there is to be seen; exit code */
+int tool_job_quiet(const command_line *line, int argc, char **argv);
 int tool_job_report(psdm_report *report, const char *path, int *lacking); /* psdm_job_report: -1, or an exit code */
 /* standard output is free for words: none of these settings, ending with NULL, and not --json has it */
 bool tool_job_words(const psdm_job *job, const char *const *files);
-
-/* The same from the MATLAB toolbox's tables; x_path may be NULL. */
-int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const psdm_robot_settings *set,
-                     psdm_robot **robot);
-
-/* "A = 0,B = C" of --assume, cut into pieces in a static buffer. Returns -1 to go on, else an exit code. */
-int tool_assume(const char *command, const char *text, psdm_derive_options *options);
 
 /* a row of PSDM_FUNCTION_LIST in a command's help */
 #define TOOL_FUNCTION_HELP(id, name, inputs, results, rows, columns, text) \
   "  " name "\t" text ": " inputs " -> " results "\n"
 
-/* The joint of the default link; prints a note once if there was a choice. what: "--link", or what else selects
- * another. */
-int tool_default_link(const psdm_robot *robot, const char *what);
-
-/* Checks that a link can move: an exit code after an error if it is fixed to the base; else -1. */
-int tool_must_move(const char *command, const char *option, const psdm_robot *robot, int joint);
-
-/* Checks that the robot has accelerations: -1 to go on, or an exit code after an error that names the joints without
- * inertia; warns if the mass matrix is nearly singular. */
-int tool_regular(const psdm_robot *robot);
-
 /* ---- an output file that is removed by an interrupt ---- */
 
-/* Marks a file as an input: tool_spare, which tool_open calls, refuses to overwrite it. tool_load marks robots and
- * their parameters by itself. */
+/* Marks a file as an input: tool_spare, which tool_open calls, refuses to overwrite it. Jobs mark what they
+ * read. */
 void tool_input(const char *path);
 int tool_spare(const char *path);                   /* -1 to go on, else an exit code */
 int tool_open(const char *path, psdm_output **out); /* -1 to go on, else an exit code */
@@ -188,10 +162,6 @@ void tool_forget_pending(void); /* removes the files of tool_pending; async-sign
 void tool_pending(const char *path);
 void tool_settled(const char *path);
 
-/* Copies of texts for a document: at gives the index-th, NULL behind the last. count is set. */
-const psdm_word *tool_texts(psdm_result *result, const char *(*at)(const void *from, int index), const void *from,
-                            long *count);
-
 /* {"command": NAME, "psdm": VERSION: the beginning of every JSON result, by which psdm report recognizes it. */
 void tool_json_begin(psdm_output *out, const char *command);
 
@@ -200,11 +170,9 @@ void tool_json_begin(psdm_output *out, const char *command);
 typedef struct progress {
   bool on;
   double started;
-  long long total; /* bytes or rows, 0 when unknown */
 } progress;
 
-progress progress_start(const char *doing, long long total);                       /* clears the line */
-bool progress_show(progress *p, long long done, long long rows, const char *unit); /* false: interrupted */
+progress progress_start(const char *doing);                      /* clears the line */
 bool progress_words(void *bar, const char *doing, double share); /* a psdm_progress whose user is a progress */
 /* message if an interrupt now leaves no result; NULL: it leaves one. Until the next progress_start */
 void progress_lacking(const char *words);

@@ -198,20 +198,3 @@ int tool_unknown(const char *command, const char *what, const char *text, const 
   if (near) return tool_usage(command, "%s '%s': did you mean '%s'? There are %s", what, tool_safe(text), near, known);
   return tool_usage(command, "%s '%s': one of %s was expected", what, tool_safe(text), known);
 }
-
-int tool_no_link(const char *command, const char *option, const char *name, const psdm_robot *robot) {
-  int joints = psdm_robot_joints(robot);
-  char known[300] = "";
-  const char **words = calloc(2 * (size_t)joints + 1, sizeof *words);
-  for (int k = 0; k < joints && words; k++)
-    words[k] = psdm_robot_link_name(robot, k), words[joints + k] = psdm_robot_joint(robot, k)->name;
-  const char *near = words ? tool_nearest(name, words, 2 * (size_t)joints) : NULL;
-  for (int k = 0; k < joints && strlen(known) < 200; k++)
-    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.60s", k ? ", " : "",
-             tool_safe(psdm_robot_link_name(robot, k)));
-  int code = near ? tool_usage(command, "--%s '%s': did you mean '%s'?", option, tool_safe(name), tool_safe(near))
-                  : tool_usage(command, "--%s '%s': the robot has no such link or joint; its links are %s", option,
-                               tool_safe(name), known);
-  free(words);
-  return code;
-}

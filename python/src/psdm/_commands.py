@@ -184,14 +184,20 @@ class Commands:
         return found
 
     def facts(self: Any, command: str, *, progress: Progress | None = None, **options: Any) -> Result:
-        """What any other command answers about this robot, such as "derive", "params", "inspect", "linearize" or "bench": as material for a report. Where an option names a table
-        of numbers, arrays by column do: ``facts("linearize", at={"q": q})``.
+        """What any other command answers about this robot, such as "derive", "params", "inspect", "linearize", "eval" or "bench": as material for a report. Where an option names
+        a table of numbers, arrays by column do: ``facts("linearize", at={"q": q})``, ``facts("eval", function="mass", in_={"q": q})``.
 
         >>> import psdm
         >>> psdm.Robot.shipped("two_link").facts("params")["l"]
         6
         """
+        if command == "convert":
+            raise ValueError("convert answers nothing; Robot.text() is a robot in another format")
+        if command == "eval" and options.get("in_") is None:
+            raise ValueError("eval needs in_=, the states")
         job = _job.Job(self, command, options, progress)
+        if command == "eval":
+            job.keep("out")
         job.run()
         return Result(job.robot, job.data(), None, *_end(job))
 
