@@ -100,6 +100,13 @@ PSDM_API psdm_status psdm_inspect_result_new(const psdm_robot *robot, const doub
   X(S, integer, coriolis, , , "", "times a product of two velocities")
 PSDM_RESULT_RECORD(psdm_class_sizes, PSDM_CLASS_SIZES)
 
+#define PSDM_PLAIN_SIZES(X, S)                                                                            \
+  X(S, number, candidates, , , "", "functions that the dynamics may contain")                             \
+  X(S, number, largest_system, , , "", "the most of them that belong to one acceleration, after filters") \
+  X(S, integer, mult, , , "", "multiplications, every function on its own")                               \
+  X(S, integer, add, , , "", "additions")
+PSDM_RESULT_RECORD(psdm_plain_sizes, PSDM_PLAIN_SIZES)
+
 #define PSDM_DERIVE_RESULT(X, S)                                                                               \
   PSDM_RESULT_ROBOT(X, S, name)                                                                                \
   X(S, integer, n, , , "", "independent joints")                                                               \
@@ -112,6 +119,7 @@ PSDM_RESULT_RECORD(psdm_class_sizes, PSDM_CLASS_SIZES)
   X(S, number, residual, , , "", "largest torque error against the recursion, relative to the largest torque") \
   X(S, integer, states, , , "", "random states that the residual is the largest of")                           \
   X(S, integer, nonzeros, , , "", "coefficients of P that are not zero")                                       \
+  X(S, pointer, plain, psdm_plain_sizes, "?", "", "the model as it stands; left out when joints are coupled")  \
   X(S, number, dropped, , , "", "largest coefficient taken for zero, relative to the reach")                   \
   X(S, number, kept, , , "", "smallest coefficient taken for non-zero")                                        \
   X(S, number, rank_dropped, , , "", "the same of the rank decisions: largest that counts as zero")            \

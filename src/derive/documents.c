@@ -1,8 +1,13 @@
 /* documents.c: models and base parameters as documents. */
+#include <math.h>
+
+#include "derive/derive_priv.h"
+#include "model/model.h"
 #include "psdm/results.h"
 #include "psdm/symbolic.h"
 
 PSDM_RESULT_TYPE(psdm_class_sizes, PSDM_CLASS_SIZES, NULL, "Functions of each class")
+PSDM_RESULT_TYPE(psdm_plain_sizes, PSDM_PLAIN_SIZES, NULL, "What the model costs before it is optimised")
 PSDM_RESULT_TYPE(psdm_derive_result, PSDM_DERIVE_RESULT, "derive", "A model in closed form and how good it is")
 PSDM_RESULT_TYPE(psdm_rank_decision, PSDM_RANK_DECISION, NULL, "A rank and what decided it")
 PSDM_RESULT_TYPE(psdm_rank_decisions, PSDM_RANK_DECISIONS, NULL, "Three ways to find the rank of the samples")
@@ -14,6 +19,48 @@ PSDM_RESULT_TYPE(psdm_params_result, PSDM_PARAMS_RESULT, "params", "The base par
 
 static long class_size(const psdm_model *m, int k) {
   return psdm_model_class_start(m, k + 1) - psdm_model_class_start(m, k);
+}
+
+static bool behind(const psdm_robot *r, int body, int other) {
+  while (body >= 0 && body != other) body = r->body[body].parent;
+  return body == other;
+}
+
+/* Monomials of the acceleration of a body's joint, after the filters of section 3.1.2 of Lloyd, Irani, Ahmadi (2021):
+ * degree two in the joints behind it, one in those beside it, none in joints on the base. In a chain: equation 48 */
+static double system_of(const psdm_robot *r, const psdm_model *m, int accelerated) {
+  double size = 1;
+  for (int b = 0; b < r->bodies; b++) {
+    bool slides = m->prismatic[r->joint[r->body[b].index].q];
+    if (r->body[b].parent < 0) continue;
+    if (b != accelerated && behind(r, b, accelerated)) size *= slides ? 3 : 5;
+    else size *= slides ? 2 : 3;
+  }
+  return size;
+}
+
+/* The model as it stands: candidates by equation 21, and operations where every function is multiplied out, as in Table
+ * 2. Squares are computed once: c^2 of each revolute joint and qd^2 of each joint. */
+static const psdm_plain_sizes *plain_sizes(psdm_result *head, const psdm_robot *r, const psdm_model *m) {
+  long p = psdm_model_p(m), n = m->n, l = psdm_model_l(m);
+  unsigned char e[5 * PSDMP_DERIVE_JOINTS];
+  psdm_plain_sizes *plain = psdm_robot_coupled(r) ? NULL : psdm_result_items(head, &psdm_plain_sizes_type, 1);
+  if (!plain) return NULL;
+  plain->candidates = (double)((n + 1) * (n + 2) / 2);
+  plain->mult = n * (p + l) + n;
+  plain->add = n * (p + l - 2);
+  for (int j = 0; j < n; j++) {
+    plain->candidates *= m->prismatic[j] ? 3 : 6;
+    plain->mult += !m->prismatic[j];
+  }
+  for (long f = 0; f < p; f++) {
+    int factors = 0;
+    psdm_model_exponents(m, f, e);
+    for (int k = 0; k < 5 * n; k++) factors += e[k] != 0;
+    if (factors) plain->mult += factors - 1;
+  }
+  for (int b = 0; b < r->bodies; b++) plain->largest_system = fmax(plain->largest_system, system_of(r, m, b));
+  return plain;
 }
 
 psdm_status psdm_derive_result_new(const psdm_robot *robot, const psdm_model *model, const psdm_derive_options *options,
@@ -41,6 +88,7 @@ psdm_status psdm_derive_result_new(const psdm_robot *robot, const psdm_model *mo
   r->residual = info->residual;
   r->states = states;
   r->nonzeros = psdm_model_entries(model);
+  r->plain = plain_sizes(head, robot, model);
   r->dropped = info->dropped, r->kept = info->kept;
   r->rank_dropped = info->rank_dropped, r->rank_kept = info->rank_kept;
   r->searched = info->searched;

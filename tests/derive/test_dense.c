@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "derive/dense_priv.h"
+#include "psdm/results.h"
 #include "support.h"
 
 static const char *const example5[] = {"ry1 = 0",  "rz1 = 0",  "Ixx1 = 0", "Iyy1 = 0", "Ixy1 = 0",
@@ -56,6 +57,29 @@ TEST(test_search_totals) {
     psdmp_derive_space_set(robot, m, &space);
     assert_int_equal(search_total(robot, m), robots[i].total);
     assert_int_equal(psdmp_derive_search(&space, 0, -1, NULL, NULL), robots[i].largest);
+    psdm_model_free(m);
+    psdm_robot_free(robot);
+  }
+}
+
+/* what the result says, counted one by one, also on a tree */
+TEST(test_largest_system) {
+  static const char *const robots[] = {"two_link", "two_branch", "fanuc_sr6ia", "kuka_kr6"};
+  for (int i = 0; i < 4; i++) {
+    psdm_robot *robot = load_shipped(robots[i]);
+    psdm_derive_info info;
+    psdm_model *m = derive(robot, (psdm_derive_options){0}, PSDM_METHOD_EXACT, PSDM_BASIS_STANDARD, &info);
+    psdm_derive_result *r;
+    psdmp_derive_space space;
+    long largest = 0;
+    psdmp_derive_space_set(robot, m, &space);
+    for (int j = 0; j < m->n; j++) {
+      long size = psdmp_derive_search(&space, j, -1, NULL, NULL);
+      if (size > largest) largest = size;
+    }
+    assert_int_equal(psdm_derive_result_new(robot, m, NULL, &info, 0, NULL, &r, NULL), PSDM_OK);
+    assert_true(r->plain->largest_system == (double)largest);
+    psdm_result_free(&r->head);
     psdm_model_free(m);
     psdm_robot_free(robot);
   }
@@ -435,12 +459,12 @@ int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "--sampler") == 0) return be_sampler(argv[2]);
   self = argv[0];
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_search_totals),      cmocka_unit_test(test_example_5),
-      cmocka_unit_test(test_shipped_robots),     cmocka_unit_test(test_random_robots),
-      cmocka_unit_test(test_random_trees),       cmocka_unit_test(test_no_gravity),
-      cmocka_unit_test(test_callback),           cmocka_unit_test(test_command),
-      cmocka_unit_test(test_refusals),           cmocka_unit_test(test_deterministic),
-      cmocka_unit_test(test_allocation_failure),
+      cmocka_unit_test(test_search_totals), cmocka_unit_test(test_largest_system),
+      cmocka_unit_test(test_example_5),     cmocka_unit_test(test_shipped_robots),
+      cmocka_unit_test(test_random_robots), cmocka_unit_test(test_random_trees),
+      cmocka_unit_test(test_no_gravity),    cmocka_unit_test(test_callback),
+      cmocka_unit_test(test_command),       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_deterministic), cmocka_unit_test(test_allocation_failure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

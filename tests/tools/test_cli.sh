@@ -56,6 +56,22 @@ expect_in err "less than three decades apart"
 run derive "$robots/kuka_kr6.yaml" --json
 expect_code 0 derive
 python3 -c 'import json; d = json.load(open("out")); assert d["p"] == 6086 and d["l"] == 36 and d["residual"] < 1e-13 and d["classes"]["gravity"] == 74 and d["states"] == 1000' 2> err || wrong "derive --json"
+# Lloyd, Irani, Ahmadi (2021), Table 2: candidates, largest system, multiplications, additions
+plane='ry1=0,rz1=0,Ixx1=0,Iyy1=0,Ixy1=0,Ixz1=0,Iyz1=0,ry2=0,rz2=0,Ixx2=0,Iyy2=0,Ixy2=0,Ixz2=0,Iyz2=0'
+while read -r robot sizes; do
+  if [ $robot = two_link ]; then run derive "$robots/$robot.yaml" --json --assume "$plane"
+  else run derive "$robots/$robot.yaml" --json
+  fi
+  python3 -c 'import json, sys; assert list(json.load(open("out"))["plain"].values()) == [int(x) for x in sys.argv[1:]]' $sizes 2> err || wrong "derive: sizes of $robot"
+done << 'END'
+kuka_kr6 1306368 3125 65745 36720
+kuka_lbr7 10077696 15625 270954 149352
+fanuc_sr6ia 9720 75 435 300
+two_link 216 5 40 24
+END
+run derive "$robots/parallelogram.yaml" --json
+expect_code 0 "derive with coupled joints"
+grep -q '"plain"' out && wrong "sizes of coupled joints"
 # a large model is checked at fewer states, and their number is reported: nine joints in a plane, 104449 coefficients
 { printf 'convention: dh\njoints:\n'; for i in 1 2 3 4 5 6 7 8 9; do echo '  - {a: 0.2}'; done; } > planar.yaml
 run derive planar.yaml

@@ -52,6 +52,9 @@ static int print(const psdm_job *job) {
   print_class("Coriolis", NULL, n, c->coriolis);
   printf("\n  P has %ld non-zeros (%.2g %% of p n l), derived in %.3g ms\n", r->nonzeros,
          100.0 * (double)r->nonzeros / ((double)r->p * n * (double)r->l), 1e3 * r->seconds);
+  if (r->plain)
+    printf("  of %.15g candidates, up to %.15g in a system; as it stands %ld multiplications and %ld additions\n",
+           r->plain->candidates, r->plain->largest_system, r->plain->mult, r->plain->add);
   printf("  coefficients: largest dropped %.2g, smallest kept %.2g; rank: %.2g and %.2g\n", r->dropped, r->kept,
          r->rank_dropped, r->rank_kept);
   if (r->searched)
