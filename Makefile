@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 MUTANTS ?= 40
 SEED ?= 1
 
-.PHONY: help build demo test test-all deep test-peers sanitize tsan msan coverage mutation fuzz bench bench-report docs format install clean core all-packages
+.PHONY: help build demo test test-all deep test-peers sanitize tsan msan coverage mutation fuzz bench bench-report reproduction docs format install clean core all-packages
 
 help:
 	@echo "make demo      build, then a tour from a robot file to its dynamics"
@@ -20,6 +20,7 @@ help:
 	@echo "make test-peers  Pinocchio, MuJoCo and KDL as judges"
 	@echo "make bench     generated code and recursions beside their peers, derivation and linearization times"
 	@echo "make bench-report  a quick run of this machine as a page: build/bench/report.html"
+	@echo "make reproduction  docs/reproduction.md, minutes; REPRODUCTION=times: with the times of this machine"
 	@echo "make fuzz      fuzz the parsers, then random robots through every route, FUZZ_SECONDS each (default $(FUZZ_SECONDS))"
 	@echo "make coverage  line and branch coverage of the tests; what is left: build/coverage/left.txt"
 	@echo "make tsan      what has threads under ThreadSanitizer (clang, libomp-dev)"
@@ -94,6 +95,11 @@ format:
 
 docs:
 	@bash docs/site/build.sh build/site
+
+# the papers' numbers beside ours: docs/reproduction.md. REPRODUCTION=times measures the times first
+reproduction: build
+	@[ "$(REPRODUCTION)" != times ] || PSDM=$$PWD/build/psdm python3 tests/reproduction/reproduction.py times
+	@PSDM=$$PWD/build/psdm python3 tests/reproduction/reproduction.py write
 
 bench-report: build
 	@bash bench/report.sh
