@@ -40,7 +40,11 @@ typedef struct psdm_base_parameters_options {
   bool no_scaling;    /* use the first random samples without scaling */
   int assume_count;   /* assumptions, as "Ixz4 = 0", in addition to the file's */
   const char *const *assume;
-  unsigned long long reserved[8];
+  int samples;      /* random states; 0: as many as give two rows for each column. At least as many rows as columns */
+  double tolerance; /* values up to this share of the largest count as zero; 0: r eps, as in the paper */
+  /* samples are chosen by the paper's J = scaling[0] |W|_F + scaling[1] S of their rows; both 0: by log S */
+  double scaling[2];
+  unsigned long long reserved[4];
 } psdm_base_parameters_options;
 
 /* r rows, c columns (the nonzero ones, in order of preference: lower links first, in a link XX XY XZ YY YZ ZZ mx my mz
@@ -53,7 +57,8 @@ typedef struct psdm_base_parameters {
   /* how good the answer is */
   double spread_random; /* S = max|W_ij| / min nonzero|W_ij| of random samples */
   double spread;        /* the same of the samples used */
-  /* threshold below which a T_ii, R_ii, sigma_i counts as zero: r eps times the largest; for R the middle of T's gap */
+  /* threshold below which a T_ii, R_ii, sigma_i counts as zero: r eps times the largest, or the options' share of it; for
+   * R the middle of T's gap */
   double tau[3];
   int ranks[3];  /* how many exceed it, by T, R, sigma; b is T's count for QR, sigma's for SVD */
   double gap[3]; /* b-th over the next by size, with b from T for T and R; infinite when nothing is left out */

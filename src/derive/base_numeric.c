@@ -32,11 +32,11 @@ static double *copy_of(psdmp_base_arena *arena, const matrix *m) {
 
 /* ---- the three diagonals and their ranks ---- */
 
-/* tau = r eps max|x|, and how many are above */
-static void decide(const double *x, int count, int rows, double *tau, int *rank) {
+/* tau = share max|x|, and how many are above */
+static void decide(const double *x, int count, double share, double *tau, int *rank) {
   double largest = 0;
   for (int i = 0; i < count; i++) largest = fmax(largest, fabs(x[i]));
-  *tau = rows * DBL_EPSILON * largest;
+  *tau = share * largest;
   *rank = 0;
   for (int i = 0; i < count; i++) *rank += fabs(x[i]) > *tau;
 }
@@ -76,7 +76,8 @@ static void diagonal_of_R(int r, int c, double *A, double nothing, double *R) {
   }
 }
 
-static bool factorise(holder *h, matrix *m, psdmp_base_arena *scratch) {
+static bool factorise(holder *h, const psdm_base_parameters_options *o, matrix *m, psdmp_base_arena *scratch) {
+  double share = o->tolerance > 0 ? o->tolerance : m->r * DBL_EPSILON;
   psdm_base_parameters *p = &h->params;
   double *A = copy_of(scratch, m), *B = copy_of(scratch, m), *C = copy_of(scratch, m),
          *sorted = PSDMP_BASE_NEW(scratch, m->c, double);
@@ -86,8 +87,8 @@ static bool factorise(holder *h, matrix *m, psdmp_base_arena *scratch) {
       !psdmp_derive_lapack_svd(scratch, m->r, m->c, C, h->sigma, m->V))
     return false;
   for (int i = 0; i < m->c; i++) h->T[i] = A[(long)i * m->r + i];
-  decide(h->T, m->c, m->r, &p->tau[0], &p->ranks[0]);
-  decide(h->sigma, m->c, m->r, &p->tau[2], &p->ranks[2]);
+  decide(h->T, m->c, share, &p->tau[0], &p->ranks[0]);
+  decide(h->sigma, m->c, share, &p->tau[2], &p->ranks[2]);
   /* T shows the gap; its middle is the safest threshold for R */
   int b = p->ranks[0];
   p->tau[1] = b && b < m->c ? sqrt(fabs(h->T[b - 1]) * fmax(fabs(h->T[b]), 1e-2 * p->tau[0])) : p->tau[0];
@@ -263,7 +264,7 @@ static bool solve(const psdm_robot *r, holder *h, const psdm_base_parameters_opt
   if (!keep || !make_room(h, m.c)) return false;
   memcpy(h->unit, samples->unit, sizeof *h->unit * (size_t)m.c);
   if (m.c) {
-    if (!factorise(h, &m, scratch)) return false;
+    if (!factorise(h, o, &m, scratch)) return false;
     p->rank = p->ranks[o->solver == PSDM_SOLVER_SVD ? 2 : 0];
     if (!choose_by_links(r, samples, p->rank, keep, &found, scratch)) return false;
     if (!found && o->solver == PSDM_SOLVER_QR) choose_by_R(h, m.c, p->rank, keep);
@@ -315,6 +316,10 @@ psdm_status psdm_base_parameters_solve(const psdm_robot *r, const psdm_base_para
                            PSDM_BASE_PARAMETERS_JOINTS);
   if ((int)o->sampling < 0 || o->sampling > PSDM_SAMPLE_H || (int)o->solver < 0 || o->solver > PSDM_SOLVER_SVD)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "no such model or solver");
+  if (o->samples < 0 || !(o->tolerance >= 0 && o->tolerance < 1) || !(o->scaling[0] >= 0 && o->scaling[1] >= 0) ||
+      !isfinite(o->scaling[0] + o->scaling[1]))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
+                           "a number of samples, a tolerance below 1 and weights that are not negative were expected");
   holder *h = psdmp_base_alloc(allocator, sizeof *h);
   if (!h) return psdmp_base_no_memory(r->file, error);
   h->arena.allocator = allocator;

@@ -143,7 +143,8 @@ static psdm_status start(sampler *s, const psdm_robot *r, const psdm_base_parame
 typedef struct pattern {
   int entries; /* height x S */
   bool *there;
-  double size; /* a typical largest entry */
+  double size;           /* a typical largest entry */
+  const double *weights; /* (2) of the paper's criterion; both zero: badness below */
 } pattern;
 
 static void spread_of(const pattern *p, const double *rows, double *low, double *high) {
@@ -154,19 +155,29 @@ static void spread_of(const pattern *p, const double *rows, double *low, double 
   }
 }
 
+/* J of the paper, for one sample */
+static double weighted(const pattern *p, const double *rows, double spread) {
+  double squares = 0;
+  for (int i = 0; i < p->entries; i++) squares += rows[i] * rows[i];
+  return p->weights[0] * sqrt(squares) + p->weights[1] * spread;
+}
+
+static bool has_weights(const pattern *p) { return p->weights[0] > 0 || p->weights[1] > 0; }
+
 /* log S of one sample, with a small penalty for leaving the typical size, so that samples match each other */
 static double badness(const pattern *p, const double *rows) {
   double low = INFINITY, high = 0;
   spread_of(p, rows, &low, &high);
   if (!(low > 0)) return INFINITY;
+  if (has_weights(p)) return weighted(p, rows, high / low);
   return log(high / low) + 0.3 * fabs(log(high / p->size));
 }
 
 /* improves the sample x in place; rows are its rows */
 static void improve(const sampler *s, const pattern *p, uint64_t *seed, int tries, double *x, double *rows,
                     double *trial_x, double *trial_rows) {
-  double best = badness(p, rows), step = 0.3;
-  for (int t = 0; t < tries && best > log(20); t++) { /* the paper accepts a row at S = 10 */
+  double best = badness(p, rows), step = 0.3, enough = has_weights(p) ? 0 : log(20); /* the paper accepts S = 10 */
+  for (int t = 0; t < tries && best > enough; t++) {
     for (int i = 0; i < s->variables; i++) {
       trial_x[i] = x[i] + step * psdmp_base_random(seed, -1, 1);
       if (fabs(trial_x[i]) > 1) trial_x[i] = copysign(2 - fabs(trial_x[i]), trial_x[i]);
@@ -251,8 +262,8 @@ static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_ba
 static psdm_status take(sampler *s, const psdm_base_parameters_options *o, psdmp_base_arena *arena,
                         psdmp_derive_samples *out, psdm_error *error) {
   /* twice as many rows as columns: QR without pivoting then has room for the noise of the columns it leaves out */
-  draw d = {.samples = (2 * s->S + s->height - 1) / s->height + 2};
-  pattern p = {.entries = s->height * s->S};
+  draw d = {.samples = o->samples ? o->samples : (2 * s->S + s->height - 1) / s->height + 2};
+  pattern p = {.entries = s->height * s->S, .weights = o->scaling};
   uint64_t seed = 5;
   /* bytes of the samples, the matrix, its factors and the solution's work space (17 times, measured with 64 and 100
    * joints) */
@@ -276,7 +287,12 @@ static psdm_status take(sampler *s, const psdm_base_parameters_options *o, psdmp
   for (int k = 0; k < d.samples && !o->no_scaling; k++)
     improve(s, &p, &seed, tries, d.x + (long)k * s->variables, d.rows + (long)k * p.entries, trial_x, trial_rows);
   out->spread = spread_all(&d, &p);
-  return assemble(s, &d, &p, arena, out) ? PSDM_OK : psdmp_base_no_memory(s->robot->file, error);
+  if (!assemble(s, &d, &p, arena, out)) return psdmp_base_no_memory(s->robot->file, error);
+  if (out->rows < out->columns)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
+                           "%d samples give %d rows for %d columns; at least %d samples are needed", d.samples,
+                           out->rows, out->columns, (out->columns + s->height - 1) / s->height);
+  return PSDM_OK;
 }
 
 psdm_status psdmp_derive_samples_take(const psdm_robot *r, const psdm_base_parameters_options *o,

@@ -6,17 +6,22 @@
 #include "psdm/results.h"
 #include "psdm/symbolic.h"
 
-#define PARAMS_SETTINGS(X)                                                                                      \
-  X(flag, symbolic, "", "", "formulas in symbols for the link lengths (a3, d3, ...), not their values")         \
-  X(text, rename, "", "a3=D3,...", "names for the lengths (with `symbolic`)")                                   \
-  X(text, model, "exact", "exact|d|d0|h",                                                                       \
-    "exact structure, or samples of torques (d), torques at rest (d0) or energies (h)")                         \
-  X(text, solver, "qr", "qr|svd", "factorisation of a sampled model")                                           \
-  X(flag, no_scaling, "", "", "use random samples without selection (sampled models)")                          \
-  X(flag, minimal_norm, "", "", "also print the standard parameters of least norm (sampled models)")            \
-  X(text, assume, "", "A = 0,B = C,...", "body parameters to take as zero or equal, in addition to the file's") \
-  X(flag, latex, "", "", "write a LaTeX tabular")                                                               \
-  X(flag, json, "", "", "write one JSON object")                                                                \
+#define PARAMS_SETTINGS(X)                                                                                        \
+  X(flag, symbolic, "", "", "formulas in symbols for the link lengths (a3, d3, ...), not their values")           \
+  X(text, rename, "", "a3=D3,...", "names for the lengths (with `symbolic`)")                                     \
+  X(text, model, "exact", "exact|d|d0|h",                                                                         \
+    "exact structure, or samples of torques (d), torques at rest (d0) or energies (h)")                           \
+  X(text, solver, "qr", "qr|svd", "factorisation of a sampled model")                                             \
+  X(flag, no_scaling, "", "", "use random samples without selection (sampled models)")                            \
+  X(number, samples, "0", "N", "random states (sampled models); 0: as many as give two rows for each column")     \
+  X(number, tolerance, "0", "T",                                                                                  \
+    "values up to this share of the largest count as zero (sampled models); 0: rows times the machine precision") \
+  X(text, scaling, "", "L1,L2",                                                                                   \
+    "choose samples by L1 |W| + L2 S of their rows, as the paper does, not by log S (sampled models)")            \
+  X(flag, minimal_norm, "", "", "also print the standard parameters of least norm (sampled models)")              \
+  X(text, assume, "", "A = 0,B = C,...", "body parameters to take as zero or equal, in addition to the file's")   \
+  X(flag, latex, "", "", "write a LaTeX tabular")                                                                 \
+  X(flag, json, "", "", "write one JSON object")                                                                  \
   PSDM_ROBOT_SETTINGS(X)
 
 typedef struct params_settings {
@@ -28,6 +33,7 @@ typedef struct params {
   psdm_job job;
   params_settings set;
   int model, solver;
+  double scaling[2];
   psdm_derive_options assume;
   psdm_model *derived;
   psdm_base_parameters *sampled;
@@ -45,12 +51,24 @@ static psdm_status check(params *j) {
   j->solver = psdmp_job_choice(job, "solver");
   if (set->json && set->latex) return psdmp_job_wrong(job, "`json` and `latex` exclude each other");
   if (set->symbolic && j->model)
-    return psdmp_job_wrong(job, "`symbolic` needs `model = exact`: samples contain no symbols");
+    return psdmp_job_wrong(job, "`symbolic` needs `model` exact: samples contain no symbols");
   if (set->rename && !set->symbolic) return psdmp_job_wrong(job, "`rename` needs `symbolic`");
-  if ((set->minimal_norm || set->no_scaling) && !j->model)
-    return psdmp_job_wrong(job, "`%s` needs a sampled model: `model = d`, d0 or h",
-                           set->minimal_norm ? "minimal_norm" : "no_scaling");
-  return psdmp_job_pieces(job, "assume", set->assume, &j->assume.assume, &j->assume.assume_count);
+  const char *sampled = set->minimal_norm     ? "minimal_norm"
+                        : set->no_scaling     ? "no_scaling"
+                        : set->samples != 0   ? "samples"
+                        : set->tolerance != 0 ? "tolerance"
+                        : set->scaling        ? "scaling"
+                                              : NULL;
+  if (sampled && !j->model) return psdmp_job_wrong(job, "`%s` needs a sampled model: `model` d, d0 or h", sampled);
+  if (!(set->samples >= 0 && set->samples <= 1e6) || set->samples != floor(set->samples))
+    return psdmp_job_wrong(job, "`samples`: a whole number up to 1000000 was expected");
+  if (!(set->tolerance >= 0 && set->tolerance < 1))
+    return psdmp_job_wrong(job, "`tolerance`: a number from 0 to below 1 was expected");
+  if (set->scaling && set->no_scaling) return psdmp_job_wrong(job, "`scaling` and `no_scaling` exclude each other");
+  psdm_status status = set->scaling ? psdmp_job_numbers(job, "scaling", set->scaling, 2, j->scaling) : PSDM_OK;
+  if (!status && set->scaling && !(j->scaling[0] >= 0 && j->scaling[1] >= 0 && j->scaling[0] + j->scaling[1] > 0))
+    return psdmp_job_wrong(job, "`scaling`: two weights that are not negative nor both zero were expected");
+  return status ? status : psdmp_job_pieces(job, "assume", set->assume, &j->assume.assume, &j->assume.assume_count);
 }
 
 static psdm_status find_symbols(params *j) {
@@ -84,6 +102,9 @@ static psdm_status find(params *j) {
   psdm_base_parameters_options options = {.sampling = j->model ? (psdm_sampling)(j->model - 1) : PSDM_SAMPLE_D,
                                           .solver = (psdm_solver)j->solver,
                                           .no_scaling = j->set.no_scaling,
+                                          .samples = (int)j->set.samples,
+                                          .tolerance = j->set.tolerance,
+                                          .scaling = {j->scaling[0], j->scaling[1]},
                                           .assume_count = j->assume.assume_count,
                                           .assume = j->assume.assume};
   psdmp_job_tell(job, PSDM_JOB_STAGE, j->model ? "sampling and decomposing" : "deriving");

@@ -408,7 +408,7 @@ def fates():
 
 def spread(sampling, scaled):
     """the power of ten nearest to S"""
-    return f"10{str(round(math.log10(puma('--model', sampling)['spread' if scaled else 'spread_random']))).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"10{str(round(math.log10(puma('--model', sampling, *(('--samples', '55') if scaled else ()))['spread' if scaled else 'spread_random']))).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
 def hitachi():

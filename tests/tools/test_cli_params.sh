@@ -70,6 +70,34 @@ expect_in out "puma560: 40 base parameters of 66 standard ones, by model h and s
 expect_in out "rank 40 by sigma (SVD): gap"
 expect_in out "V2 N  X_i"
 grep -q "scaled ones" out && wrong "--no-scaling scales"
+# samples, tolerance and weights of the paper: its 55 x 55
+run params "$puma" --model h --samples 55 --tolerance 1e-13 --scaling 0.01,1 --json
+expect_code 0 "params --samples --tolerance --scaling"
+python3 - 2> err <<'PY' || wrong "params --samples --tolerance --scaling"
+import json
+d = json.load(open("out"))
+assert d["rows"] == d["columns"] == 55 and d["l"] == 40 and d["spread"] < 1e-2 * d["spread_random"]
+largest = max(abs(row["T"]) for row in d["table"])
+assert abs(d["decisions"]["T"]["tau"] - 1e-13 * largest) < 1e-20 and d["decisions"]["T"]["gap"] > 1e11
+PY
+# the weight of the norm alone makes W smaller and S worse
+run params "$puma" --model d --scaling 1,0 --json
+expect_code 0 "params --scaling 1,0"
+python3 -c 'import json; d = json.load(open("out")); assert d["l"] == 40 and d["spread"] > 1e3' 2> err || wrong "params --scaling 1,0"
+run params "$puma" --model h --samples 54
+expect_code 2 "fewer samples than columns"
+expect_in err "54 samples give 54 rows for 55 columns; at least 55 samples are needed"
+run params "$puma" --model h --tolerance 0.9
+expect_code 1 "a tolerance that loses parameters"
+expect_in err "reproduce the torques of the recursion only to within"
+for pair in '--samples 1.5:a whole number up to 1000000' '--tolerance 1:a number from 0 to below 1' '--scaling 0,0:two weights' '--scaling 1,2,3:2 were expected' '--no-scaling --scaling 1,1:exclude each other'; do
+  # shellcheck disable=SC2086 # two words
+  run params "$puma" --model h ${pair%%:*}
+  expect_code 2 "${pair%%:*}"
+  expect_in err "${pair#*:}"
+done
+run params "$puma" --samples 100
+expect_err "psdm: error: --samples needs a sampled model: --model d, d0 or h (psdm params --help)"
 run params "$robots/parallelogram.yaml" --model d0
 expect_in out "parallelogram: 8 base parameters of 40 standard ones"
 run params "$robots/parallelogram.yaml" --symbolic
