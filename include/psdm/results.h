@@ -589,18 +589,20 @@ PSDM_RESULT_DOCUMENT(psdm_bench_result, PSDM_BENCH_RESULT)
 #define PSDM_OPERATIONS(X, S)                    \
   X(S, integer, mult, , , "", "multiplications") \
   X(S, integer, add, , , "", "additions")        \
-  X(S, integer, div, , , "", "divisions")
+  X(S, integer, div, , , "", "divisions")        \
+  X(S, number, ns, , "?", "ns", "time of one evaluation")
 PSDM_RESULT_RECORD(psdm_operations, PSDM_OPERATIONS)
 
-#define PSDM_REDUCED_CELL(X, S)                                      \
-  X(S, text, profile, , , "", "slow or fast motion")                 \
-  X(S, number, error_wanted, , , "", "requested error")              \
-  X(S, number, confidence, , , "", "share of the states")            \
-  X(S, boolean, reached, , , "", "the error is met")                 \
-  X(S, number, error, , , "", "error at that confidence")            \
-  X(S, integer, functions, , , "", "functions that are kept")        \
-  X(S, integer, parameters, , , "", "base parameters that are kept") \
-  X(S, integer, operations, , , "", "operations of the generated code")
+#define PSDM_REDUCED_CELL(X, S)                                         \
+  X(S, text, profile, , , "", "slow or fast motion")                    \
+  X(S, number, error_wanted, , , "", "requested error")                 \
+  X(S, number, confidence, , , "", "share of the states")               \
+  X(S, boolean, reached, , , "", "the error is met")                    \
+  X(S, number, error, , , "", "error at that confidence")               \
+  X(S, integer, functions, , , "", "functions that are kept")           \
+  X(S, integer, parameters, , , "", "base parameters that are kept")    \
+  X(S, integer, operations, , , "", "operations of the generated code") \
+  X(S, number, ns, , "?", "ns", "time of one evaluation")
 PSDM_RESULT_RECORD(psdm_reduced_cell, PSDM_REDUCED_CELL)
 
 #define PSDM_CONTRIBUTIONS(X, S)                                                                 \

@@ -48,18 +48,21 @@ psdm_status psdmp_study_reduce_to(const psdmp_study_reduce *j, psdm_reducer *red
                                                                                  : PSDM_OK;
 }
 
-static psdm_function asked(const psdmp_study_reduce *j) { return j->set.forward ? PSDM_F_FORWARD : PSDM_F_INVERSE; }
+psdm_function psdmp_study_reduce_asked(const psdmp_study_reduce *j) {
+  return j->set.forward ? PSDM_F_FORWARD : PSDM_F_INVERSE;
+}
 
-psdm_status psdmp_study_reduce_count(const psdmp_study_reduce *j, const psdm_model *model, psdm_code_method method,
+psdm_status psdmp_study_reduce_count(psdmp_study_reduce *j, const psdm_model *model, psdm_code_method method, int slot,
                                      psdm_cost *cost) {
   psdm_error error;
   psdm_code *code;
   const psdm_robot *robot = j->job.robot;
-  psdm_code_options options = {.functions = 1u << asked(j), .method = method};
+  psdm_code_options options = {.functions = 1u << psdmp_study_reduce_asked(j), .method = method};
   psdm_status status = model ? psdm_code_build_model(robot, model, &options, NULL, &code, &error)
                              : psdm_code_build(robot, &options, NULL, &code, &error);
   if (status) return psdmp_job_fail(&j->job, &error);
   psdm_code_at(code, 0, cost, NULL);
+  psdmp_study_reduce_compile(j, code, slot);
   psdm_code_free(code);
   return PSDM_OK;
 }
@@ -81,9 +84,9 @@ static psdm_status reduce(psdmp_study_reduce *j) {
                    j->info.samples);
   psdmp_job_detail(job, "%ld of %ld functions kept, verified at %ld states, %.3g s", j->info.functions,
                    j->info.functions_before, j->info.samples, j->info.seconds);
-  status = psdmp_study_reduce_count(j, NULL, PSDM_CODE_EXPANDED, &j->full);
-  if (!status) status = psdmp_study_reduce_count(j, NULL, PSDM_CODE_RECURSIVE, &j->recursion);
-  return status ? status : psdmp_study_reduce_count(j, j->reduced, PSDM_CODE_EXPANDED, &j->less);
+  status = psdmp_study_reduce_count(j, NULL, PSDM_CODE_EXPANDED, TIMED_FULL, &j->full);
+  if (!status) status = psdmp_study_reduce_count(j, NULL, PSDM_CODE_RECURSIVE, TIMED_RECURSION, &j->recursion);
+  return status ? status : psdmp_study_reduce_count(j, j->reduced, PSDM_CODE_EXPANDED, TIMED_REDUCED, &j->less);
 }
 
 /* ---- files ---- */
@@ -117,7 +120,9 @@ static psdm_status write_out(psdmp_study_reduce *j) {
 
 /* ---- the answer ---- */
 
-static psdm_operations counted(const psdm_cost *c) { return (psdm_operations){c->mult, c->add, c->div}; }
+static psdm_operations counted(const psdm_cost *c, double ns) {
+  return (psdm_operations){c->mult, c->add, c->div, ns > 0 ? ns : NAN};
+}
 
 static void fill(psdm_job *job, psdm_result *head) {
   const psdmp_study_reduce *j = (psdmp_study_reduce *)job;
@@ -132,7 +137,9 @@ static void fill(psdm_job *job, psdm_result *head) {
   r->samples = i->samples;
   r->p = i->functions, r->p_before = i->functions_before;
   r->l = i->parameters, r->l_before = i->parameters_before;
-  r->full = counted(&j->full), r->reduced = counted(&j->less), r->recursion = counted(&j->recursion);
+  r->full = counted(&j->full, j->ns[TIMED_FULL]);
+  r->reduced = counted(&j->less, j->ns[TIMED_REDUCED]);
+  r->recursion = counted(&j->recursion, j->ns[TIMED_RECURSION]);
   bool fewer = psdmp_study_reduce_operations(&j->less) < psdmp_study_reduce_operations(&j->recursion);
   r->wins = fewer ? "reduced" : "recursion";
   psdmp_study_reduce_put(j, r);
@@ -167,6 +174,7 @@ static psdm_status run(psdm_job *job) {
   status = reduce(j);
   if (!status && j->set.out) status = write_out(j);
   if (!status) status = find_more(j);
+  if (!status) status = psdmp_study_reduce_measure(j);
   psdmp_job_event(job, PSDM_JOB_FINISHING);
   if (!status) status = psdmp_job_answer(job, &psdm_reduce_result_type, fill);
   if (status) return status;
@@ -178,6 +186,7 @@ static psdm_status run(psdm_job *job) {
 
 static void release(psdm_job *job) {
   psdmp_study_reduce *j = (psdmp_study_reduce *)job;
+  psdmp_study_reduce_times_free(j);
   psdm_reducer_free(j->reducer);
   psdm_model_free(j->reduced);
   psdm_model_free(j->model);

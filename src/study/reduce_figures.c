@@ -43,7 +43,7 @@ static psdm_status fill_size(psdmp_study_reduce *j, psdm_reducer *reducer, psdmp
   psdm_status status = psdm_reducer_errors(reducer, at->functions, confidences, at->error, &error);
   if (!status) status = psdm_reducer_keep(reducer, at->functions, &reduced, &error);
   if (status) return psdmp_job_fail(&j->job, &error);
-  status = psdmp_study_reduce_count(j, reduced, PSDM_CODE_EXPANDED, &cost);
+  status = psdmp_study_reduce_count(j, reduced, PSDM_CODE_EXPANDED, -1, &cost);
   at->operations = status ? 0 : psdmp_study_reduce_operations(&cost);
   psdm_model_free(reduced);
   return status;
@@ -88,11 +88,12 @@ psdm_status psdmp_study_reduce_figures(psdmp_study_reduce *j) {
 
 /* ---- the table: Lloyd, Irani, Ahmadi (2021), Table 3, in operations ---- */
 
-static psdm_status fill_cell(psdmp_study_reduce *j, psdm_reducer *reducer, psdmp_study_reduce_cell *cell) {
+static psdm_status fill_cell(psdmp_study_reduce *j, psdm_reducer *reducer, int index) {
+  psdmp_study_reduce_cell *cell = &j->table[index];
   psdm_model *reduced = NULL;
   psdm_status status = psdmp_study_reduce_to(j, reducer, cell->error, cell->confidence, &reduced, &cell->info);
   if (!status && cell->info.stopped) status = PSDM_E_STOPPED;
-  if (!status) status = psdmp_study_reduce_count(j, reduced, PSDM_CODE_EXPANDED, &cell->cost);
+  if (!status) status = psdmp_study_reduce_count(j, reduced, PSDM_CODE_EXPANDED, index, &cell->cost);
   psdm_model_free(reduced);
   return status;
 }
@@ -106,10 +107,10 @@ psdm_status psdmp_study_reduce_table(psdmp_study_reduce *j) {
     psdm_reducer *reducer = NULL;
     status = psdmp_study_reduce_start(j, &profile, false, &reducer);
     for (int k = 0; k < 4 && !status; k++) {
-      psdmp_study_reduce_cell *cell = &j->table[4 * (k / 2) + 2 * p + k % 2];
-      *cell = (psdmp_study_reduce_cell){
+      int index = 4 * (k / 2) + 2 * p + k % 2;
+      j->table[index] = (psdmp_study_reduce_cell){
           .profile = names[p], .error = pow(10, -2 - k / 2), .confidence = confidences[k % 2]};
-      status = fill_cell(j, reducer, cell);
+      status = fill_cell(j, reducer, index);
     }
     psdm_reducer_free(reducer);
   }
@@ -151,17 +152,18 @@ static void put_figure(psdm_result *head, const psdmp_study_reduce_figure *p, ps
   PSDM_RESULT_SET(to->sizes, size, p->sizes);
 }
 
-static psdm_reduced_cell cell_of(const psdmp_study_reduce_cell *c) {
+static psdm_reduced_cell cell_of(const psdmp_study_reduce_cell *c, double ns) {
   return (psdm_reduced_cell){
-      c->profile,    c->error,          c->confidence,      c->info.reached,
-      c->info.error, c->info.functions, c->info.parameters, psdmp_study_reduce_operations(&c->cost)};
+      c->profile,       c->error,          c->confidence,      c->info.reached,
+      c->info.error,    c->info.functions, c->info.parameters, psdmp_study_reduce_operations(&c->cost),
+      ns > 0 ? ns : NAN};
 }
 
 void psdmp_study_reduce_put(const psdmp_study_reduce *j, psdm_reduce_result *r) {
   psdm_result *head = &r->head;
   psdm_reduced_cell *cell = j->tabled ? psdm_result_items(head, &psdm_reduced_cell_type, TABLE_CELLS) : NULL;
   psdm_reduced_figure *figure = j->figures ? psdm_result_items(head, &psdm_reduced_figure_type, j->figures) : NULL;
-  for (int k = 0; cell && k < TABLE_CELLS; k++) cell[k] = cell_of(&j->table[k]);
+  for (int k = 0; cell && k < TABLE_CELLS; k++) cell[k] = cell_of(&j->table[k], j->ns[k]);
   for (int k = 0; figure && k < j->figures; k++) put_figure(head, &j->figure[k], &figure[k]);
   PSDM_RESULT_SET(r->table, cell, TABLE_CELLS);
   PSDM_RESULT_SET(r->figures, figure, j->figures);

@@ -17,6 +17,7 @@
   X(number, seed, "1", "S", "random seed of the states; the same seed gives the same model")                         \
   X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                                  \
   X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                      \
+  X(flag, times, "", "", "also compile the code and measure the time of one evaluation (needs a C compiler)")        \
   X(flag, figures, "", "", "with `json`: contributions and the trade-off, slow and fast, for psdm report")           \
   X(flag, json, "", "", "write one JSON object")                                                                     \
   PSDM_ROBOT_SETTINGS(X)
@@ -25,6 +26,8 @@ typedef struct psdmp_study_reduce_settings {
   REDUCE_SETTINGS(PSDM_SETTINGS_FIELD)
 } psdmp_study_reduce_settings;
 
+/* code that is timed: the cells of the table, then these */
+enum { TIMED_FULL = 8, TIMED_REDUCED, TIMED_RECURSION, TIMED };
 enum { FIGURE_SIZES = 16, FIGURE_PROFILES = 2, FIGURE_BINS = 60, TABLE_CELLS = 8 };
 
 /* One size of a reduced model: the first functions of the ranking, refitted. */
@@ -66,6 +69,9 @@ typedef struct psdmp_study_reduce {
   psdmp_study_reduce_cell table[TABLE_CELLS];
   bool tabled;
   bool stopped; /* table and figures may be missing */
+  psdm_compiled *compiled[TIMED];
+  double ns[TIMED]; /* of one evaluation; 0: not measured */
+  bool untimed;     /* the code does not compile */
 } psdmp_study_reduce;
 
 psdm_status psdmp_study_reduce_profile(psdmp_study_reduce *j); /* reduce_profile.c: the states */
@@ -77,10 +83,18 @@ psdm_status psdmp_study_reduce_start(psdmp_study_reduce *j, const psdm_profile *
                                      psdm_reducer **reducer);
 psdm_status psdmp_study_reduce_to(const psdmp_study_reduce *j, psdm_reducer *reducer, double wanted, double confidence,
                                   psdm_model **reduced, psdm_reduce_info *info);
-/* operations of the function in question: of a model, or (NULL) of the robot by a method */
-psdm_status psdmp_study_reduce_count(const psdmp_study_reduce *j, const psdm_model *model, psdm_code_method method,
+psdm_function psdmp_study_reduce_asked(const psdmp_study_reduce *j); /* the function in question */
+/* its operations: of a model, or (NULL) of the robot by a method; slot: where it is timed, -1: nowhere */
+psdm_status psdmp_study_reduce_count(psdmp_study_reduce *j, const psdm_model *model, psdm_code_method method, int slot,
                                      psdm_cost *cost);
 long psdmp_study_reduce_operations(const psdm_cost *cost); /* in all */
+
+/* ---- times: reduce_times.c ---- */
+
+/* for later; code that does not compile ends the measuring, with a warning */
+void psdmp_study_reduce_compile(psdmp_study_reduce *j, const psdm_code *code, int slot);
+psdm_status psdmp_study_reduce_measure(psdmp_study_reduce *j);
+void psdmp_study_reduce_times_free(psdmp_study_reduce *j);
 
 /* ---- figures and table: reduce_figures.c ---- */
 

@@ -49,6 +49,24 @@ expect_in out "acceleration error"
 checks=$((checks + 1))
 (cd forward && make check > ../make.log 2>&1) || { cat make.log; wrong "make check of the reduced forward code"; }
 
+# times of all that is counted; without a compiler a warning
+run reduce "$scara" --samples 2000 --table --times --json
+expect_code 0 "reduce --table --times"
+checks=$((checks + 1))
+python3 - 2> err <<'PY' || wrong "reduce --table --times --json"
+import json
+d = json.load(open("out"))
+times = [d["full"]["ns"], d["reduced"]["ns"], d["recursion"]["ns"]] + [c["ns"] for c in d["table"]]
+assert len(times) == 11 and all(0.1 < t < 1e5 for t in times)
+PY
+run reduce "$scara" --samples 2000 --table --times
+expect_in out "functions, operations, time"
+expect_in out " ns  "
+CC=/nonexistent PSDM_CACHE="$work/empty" run reduce "$scara" --samples 2000 --times --json
+expect_code 0 "reduce --times without a compiler"
+expect_in err "psdm: warning: no times: no C compiler"
+grep -q '"ns"' out && wrong "times without a compiler"
+
 # listed states
 python3 -c '
 import random

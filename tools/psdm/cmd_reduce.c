@@ -20,7 +20,7 @@ static const char help[] =
     "  psdm reduce robots/kuka_kr6.yaml\n"
     "  psdm reduce robots/kuka_kr6.yaml --profile fast --error 0.001 --confidence 0.999\n"
     "  psdm reduce robots/kuka_kr6.yaml --out kr6_small\n"
-    "  psdm reduce robots/kuka_kr6.yaml --table\n"
+    "  psdm reduce robots/kuka_kr6.yaml --table --times\n"
     "  psdm reduce robots/kuka_kr6.yaml --table --figures --json > kr6.json && psdm report kr6.json --out kr6.html\n";
 
 const command_line reduce_line = {"reduce", NULL, positional, help};
@@ -38,8 +38,9 @@ static const char *difference(long less, long than, char text[32]) {
 
 static void print_cost(const char *name, const psdm_operations *c, const psdm_operations *than) {
   char text[32];
-  printf("  %-20s %7ld %7ld %5ld %8ld%s%s\n", name, c->mult, c->add, c->div, in_all(c), than ? "   " : "",
-         than ? difference(in_all(c), in_all(than), text) : "");
+  printf("  %-20s %7ld %7ld %5ld %8ld", name, c->mult, c->add, c->div, in_all(c));
+  if (isfinite(c->ns)) printf(" %8.1f", c->ns);
+  printf("%s%s\n", than ? "   " : "", than ? difference(in_all(c), in_all(than), text) : "");
 }
 
 static void print_text(const psdm_reduce_result *r) {
@@ -49,8 +50,8 @@ static void print_text(const psdm_reduce_result *r) {
   printf("  %s error at %.4g %% confidence: %.3g %% (%.2f digits), verified at %ld states\n",
          r->forward ? "acceleration" : "torque", 100 * r->confidence, 100 * r->error, r->digits, r->samples);
   printf("  half of the states: %.3g %%; 99.9 %% of them: %.3g %%\n\n", 100 * r->error_half, 100 * r->error_999);
-  printf("  %-20s %7s %7s %5s %8s\n", r->forward ? "forward dynamics" : "inverse dynamics", "mult", "add", "div",
-         "in all");
+  printf("  %-20s %7s %7s %5s %8s%s\n", r->forward ? "forward dynamics" : "inverse dynamics", "mult", "add", "div",
+         "in all", isfinite(r->recursion.ns) ? "       ns" : "");
   print_cost("full closed form", &r->full, NULL);
   print_cost("reduced", &r->reduced, &r->full);
   print_cost("exact recursion", &r->recursion, &r->full);
@@ -64,12 +65,16 @@ static void print_text(const psdm_reduce_result *r) {
 
 static void print_cell(const psdm_reduce_result *r, const psdm_reduced_cell *cell) {
   char how[32];
-  printf(" %6ld %6ld  %-12s%s", cell->functions, cell->operations, difference(cell->operations, in_all(&r->full), how),
+  printf(" %6ld %6ld", cell->functions, cell->operations);
+  if (isfinite(cell->ns)) printf(" %7.1f ns", cell->ns);
+  printf("  %-12s%s", difference(cell->operations, in_all(&r->full), how),
          cell->operations < in_all(&r->recursion) ? " *" : "  ");
 }
 
 static void print_table(const psdm_reduce_result *r) {
-  printf("\n  functions, operations    %-31s %s\n", "  95 % confidence", "  99.9 % confidence");
+  bool timed = isfinite(r->recursion.ns);
+  printf("\n  functions, operations%s    %-*s %s\n", timed ? ", time" : "", timed ? 36 : 31, "  95 % confidence",
+         "  99.9 % confidence");
   for (long k = 0; k + 1 < r->table.rows; k += 2) {
     if (k % 4 == 0) printf("  %ld correct digits (%g %% error)\n", k / 4 + 2, k ? 0.1 : 1.0);
     printf("    %-20s", r->table.item[k].profile);
@@ -77,7 +82,9 @@ static void print_table(const psdm_reduce_result *r) {
     print_cell(r, &r->table.item[k + 1]);
     printf("\n");
   }
-  printf("  * fewer than the exact recursion's %ld\n", in_all(&r->recursion));
+  printf("  * fewer than the exact recursion's %ld", in_all(&r->recursion));
+  if (isfinite(r->recursion.ns)) printf(" (%.1f ns)", r->recursion.ns);
+  printf("\n");
 }
 
 static int print(const psdm_job *job) {
