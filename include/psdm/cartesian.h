@@ -18,6 +18,10 @@
 
 #include "psdm/linearize.h"
 
+/* Directions of a task by name, as bits: 0 to 2 of the velocity, 3 to 5 of the angular velocity, base frame. */
+#define PSDM_DIRECTION_LIST(X) X(x) X(y) X(z) X(rx) X(ry) X(rz)
+enum { PSDM_DIRECTIONS = 6, PSDM_ALL_DIRECTIONS = 63 };
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,6 +31,15 @@ extern "C" {
  * selected. twelve: scratch (12 n). */
 PSDM_API psdm_status psdm_task_link(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
                                     int joint, unsigned rows, double *twelve, double *J, double *J_rate);
+
+/* "x,y,rz" or "x y rz" as bits; false where a word is none of them, or is repeated, or there is none. */
+PSDM_API bool psdm_directions_find(const char *list, unsigned *rows);
+PSDM_API int psdm_directions_count(unsigned rows);
+
+/* The same of another point of the link, x y z in its frame. */
+PSDM_API psdm_status psdm_task_point(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
+                                     int joint, const double point[3], unsigned rows, double *twelve, double *J,
+                                     double *J_rate);
 
 /* Outputs; NULL: not wanted. */
 typedef struct psdm_cartesian {
@@ -42,8 +55,8 @@ typedef struct psdm_cartesian {
 
 PSDM_API size_t psdm_cartesian_scratch(const psdm_robot *robot, int m); /* numbers */
 
-/* At a state, for a task of m <= n rows; J_rate is always needed. PSDM_E_SINGULAR when J M^-1 J^T + damping^2 cannot be
- * inverted; damping >= 0 in 1/sqrt(kg). */
+/* At a state, for a task of m <= n rows. qd, J_rate and linear are needed for S, S_null and c, and may be NULL without
+ * them. PSDM_E_SINGULAR when J M^-1 J^T + damping^2 cannot be inverted; damping >= 0 in 1/sqrt(kg). */
 PSDM_API psdm_status psdm_cartesian_at(const psdm_robot *robot, psdm_work *work, psdm_linear *linear, const double *q,
                                        const double *qd, int m, const double *J, const double *J_rate, double damping,
                                        double *scratch, psdm_cartesian *out);

@@ -21,15 +21,21 @@ typedef struct psdm_eval_options {
   bool motor; /* inverse, bias, gravity: torques on the motor side, taum */
   /* regressor: columns behind the others, n for each number of psdm_friction_column_values (POWER) */
   bool friction_columns;
-  const char *link; /* jacobian, pose: of this link; NULL: psdm_robot_default_link */
+  const char *link; /* jacobian, pose, cartesian-*: of this link; NULL: psdm_robot_default_link */
+  /* cartesian-*: the point (3) in the link's frame, NULL: its origin; directions (psdm/cartesian.h) as bits, 0: all */
+  const double *point;
+  unsigned directions;
+  bool dense;       /* forward-along: by way of the mass matrix (Algorithm 3) */
   int wrench_count; /* inverse, forward: external wrenches */
   const psdm_wrench *wrenches;
-  const psdm_model *model; /* regressor: of its base parameters; NULL: of the standard parameters */
-  bool expanded;           /* evaluate through the model instead of the recursions */
-  const double *theta;     /* expanded: base parameters (l) */
-  double *scratch;         /* expanded, or regressor with a model: psdm_eval_scratch doubles */
-  psdm_linear *linear;     /* linearize-inverse, linearize-forward: their scratch; PSDM_E_ARGUMENT without it */
-  unsigned long long reserved[8];
+  /* regressor, sensitivity: of its base parameters; NULL: of the standard parameters */
+  const psdm_model *model;
+  bool expanded;       /* evaluate through the model instead of the recursions */
+  const double *theta; /* expanded: base parameters (l) */
+  /* expanded, regressor with a model, sensitivity, cartesian-*: psdm_eval_scratch doubles */
+  double *scratch;
+  psdm_linear *linear; /* scratch of psdm_eval_linearizes; PSDM_E_ARGUMENT without it */
+  unsigned long long reserved[6];
 } psdm_eval_options;
 
 /* Numbers per state, and the name of each: q1 .. qn, qd1 .., depending on the function. */
@@ -39,7 +45,15 @@ PSDM_API int psdm_eval_outputs(const psdm_robot *robot, psdm_function function, 
 PSDM_API char *psdm_eval_output_name(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options,
                                      int index, char *buf, size_t size);
 
-/* Doubles of scratch for a model, enough for every function. */
+/* Whether a function needs options.linear. */
+PSDM_API bool psdm_eval_linearizes(psdm_function function);
+
+/* What a link and its directions must be like: PSDM_E_ARGUMENT, with a sentence, for more directions than joints, or a
+ * link that does not move. PSDM_OK for functions that have none. */
+PSDM_API psdm_status psdm_eval_check(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options,
+                                     psdm_error *error);
+
+/* Doubles of scratch, enough for every function; model may be NULL. */
 PSDM_API size_t psdm_eval_scratch(const psdm_robot *robot, const psdm_model *model);
 
 /* One state: in (inputs) to out (outputs). options may be NULL. PSDM_E_ROBOT for a model with another number of joints
@@ -49,7 +63,7 @@ PSDM_API psdm_status psdm_eval(const psdm_robot *robot, psdm_work *work, psdm_fu
                                const psdm_eval_options *options, const double *in, double *out);
 
 /* Many states at once, in threads (0: from OMP_NUM_THREADS or the number of processors). Results equal psdm_eval's for
- * any number of threads. Options are copied, except that their scratch and linear are not used; robot, model, theta and
+ * any number of threads. Options are copied, except that their scratch and linear are not used; robot, model, theta, point and
  * wrenches must outlive the batch. Allocates; free with psdm_batch_free. One caller at a time. */
 typedef struct psdm_batch psdm_batch;
 PSDM_API psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options,

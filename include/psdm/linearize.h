@@ -45,6 +45,13 @@ PSDM_API psdm_status psdm_linearize_inverse(const psdm_robot *robot, psdm_linear
                                             const double *qd, const double *qdd, double *dtau_dq, double *dtau_dqd,
                                             double *M);
 
+/* The Coriolis matrix C (n x n) with c = C qd, of the Christoffel symbols C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j -
+ * dM_jk/dq_i) qd_k / 2, and dM/dt = C + C^T: dM/dt - 2 C is skew. c is quadratic in qd with these symmetric symbols, so
+ * that C is half of dtau/dqd, O(n^2): also Jain's and Rodriguez' H phi (Mb phi^T H^T + M phi^T dH^T/dt). Either may be
+ * NULL. */
+PSDM_API psdm_status psdm_coriolis(const psdm_robot *robot, psdm_linear *linear, const double *q, const double *qd,
+                                   double *C, double *M_rate);
+
 /* ---- forward dynamics; qdd is the acceleration at (q, qd, tau), from the trajectory or from psdm_forward ---- */
 
 /* dqdd of a small change (dq, dqd, dtau), O(n), without a mass matrix (Algorithm 5); by psdm_linear_forward_along_dense

@@ -3,12 +3,13 @@
 
 static psdm_status start_thread(psdm_batch *b, const psdm_eval_options *o, psdmp_eval_batch_thread *t) {
   const psdm_allocator *a = b->arena.allocator;
-  bool linearizes = b->function == PSDM_F_LINEARIZE_INVERSE || b->function == PSDM_F_LINEARIZE_FORWARD;
+  bool linearizes = psdm_eval_linearizes(b->function),
+       works = o->model || b->function == PSDM_F_SENSITIVITY || psdm_function_is_task(b->function);
   t->options = *o;
   t->options.linear = NULL;
   t->options.scratch =
-      o->model ? psdmp_base_arena_alloc(&b->arena, psdm_eval_scratch(b->robot, o->model) * sizeof(double)) : NULL;
-  if (o->model && !t->options.scratch) return PSDM_E_MEMORY;
+      works ? psdmp_base_arena_alloc(&b->arena, psdm_eval_scratch(b->robot, o->model) * sizeof(double)) : NULL;
+  if (works && !t->options.scratch) return PSDM_E_MEMORY;
   psdm_status status = psdm_work_new(b->robot, a, &t->work);
   return status || !linearizes ? status : psdm_linear_new(b->robot, a, &t->options.linear);
 }
@@ -20,6 +21,8 @@ psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, cons
   *out = NULL;
   if ((unsigned)function >= PSDM_EVAL_FUNCTIONS)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "unknown function %d", (int)function);
+  psdm_status unsuited = psdm_eval_check(robot, function, o, error);
+  if (unsuited) return unsuited;
   if (o->model) {
     psdm_status other = psdm_model_match(o->model, robot, error);
     if (other) return other;

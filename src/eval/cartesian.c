@@ -6,19 +6,81 @@
 
 #include "linalg/linalg.h"
 
-psdm_status psdm_task_link(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, int joint,
-                           unsigned rows, double *twelve, double *J, double *J_rate) {
-  int n = psdm_robot_n(robot), m = 0;
-  if (!(rows & 63u)) return PSDM_E_ARGUMENT;
+#define WORD(name) #name,
+static const char *const words[PSDM_DIRECTIONS] = {PSDM_DIRECTION_LIST(WORD)};
+#undef WORD
+
+bool psdm_directions_find(const char *list, unsigned *rows) {
+  *rows = 0;
+  while (*list) {
+    size_t length = strcspn(list, ", ");
+    int k = 0;
+    while (k < PSDM_DIRECTIONS && (strlen(words[k]) != length || strncmp(words[k], list, length) != 0)) k++;
+    if (k == PSDM_DIRECTIONS || *rows >> k & 1u) return false;
+    *rows |= 1u << k;
+    list += length;
+    list += *list != '\0';
+  }
+  return *rows != 0;
+}
+
+int psdm_directions_count(unsigned rows) {
+  int count = 0;
+  for (int k = 0; k < PSDM_DIRECTIONS; k++) count += rows >> k & 1u;
+  return count;
+}
+
+/* linear rows += angular rows x r: from the link's origin to a point at r */
+static void move_rows(int n, const double *angular, const double r[3], double *linear) {
+  for (int j = 0; j < n; j++) {
+    double w[3] = {angular[j], angular[n + j], angular[2 * n + j]};
+    linear[j] += w[1] * r[2] - w[2] * r[1];
+    linear[n + j] += w[2] * r[0] - w[0] * r[2];
+    linear[2 * n + j] += w[0] * r[1] - w[1] * r[0];
+  }
+}
+
+/* from the link's origin to the point, base frame: r, and its rate w x r */
+static psdm_status lever(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, int joint,
+                         const double point[3], const double *angular, double r[3], double rate[3]) {
+  double pose[12], w[3] = {0};
+  int n = psdm_robot_n(robot);
+  psdm_status status = psdm_pose(robot, work, q, joint, pose);
+  for (int i = 0; i < 3 && !status; i++)
+    r[i] = pose[3 + 3 * i] * point[0] + pose[4 + 3 * i] * point[1] + pose[5 + 3 * i] * point[2];
+  for (int k = 0; k < 3 * n && qd && !status; k++) w[k / n] += angular[k] * qd[k % n];
+  rate[0] = w[1] * r[2] - w[2] * r[1];
+  rate[1] = w[2] * r[0] - w[0] * r[2];
+  rate[2] = w[0] * r[1] - w[1] * r[0];
+  return status;
+}
+
+psdm_status psdm_task_point(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, int joint,
+                            const double point[3], unsigned rows, double *twelve, double *J, double *J_rate) {
+  size_t n = (size_t)psdm_robot_n(robot), m = 0;
+  double r[3], rate[3], *second = twelve + 6 * n;
+  if (!(rows & PSDM_ALL_DIRECTIONS)) return PSDM_E_ARGUMENT;
   psdm_status status = psdm_jacobian(robot, work, q, joint, twelve);
-  if (!status && J_rate) status = psdm_jacobian_rate(robot, work, q, qd, joint, twelve + 6 * (size_t)n);
-  for (int r = 0; r < 6 && !status; r++) {
-    if (!(rows >> r & 1u)) continue;
-    memcpy(J + (size_t)m * (size_t)n, twelve + (size_t)r * (size_t)n, sizeof *J * (size_t)n);
-    if (J_rate) memcpy(J_rate + (size_t)m * (size_t)n, twelve + (size_t)(6 + r) * (size_t)n, sizeof *J * (size_t)n);
+  if (!status && J_rate) status = psdm_jacobian_rate(robot, work, q, qd, joint, second);
+  if (!status && point) status = lever(robot, work, q, J_rate ? qd : NULL, joint, point, twelve + 3 * n, r, rate);
+  if (status) return status;
+  if (point && J_rate) {
+    move_rows((int)n, second + 3 * n, r, second);
+    move_rows((int)n, twelve + 3 * n, rate, second);
+  }
+  if (point) move_rows((int)n, twelve + 3 * n, r, twelve);
+  for (size_t k = 0; k < PSDM_DIRECTIONS; k++) {
+    if (!(rows >> k & 1u)) continue;
+    memcpy(J + m * n, twelve + k * n, sizeof *J * n);
+    if (J_rate) memcpy(J_rate + m * n, second + k * n, sizeof *J * n);
     m++;
   }
-  return status;
+  return PSDM_OK;
+}
+
+psdm_status psdm_task_link(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, int joint,
+                           unsigned rows, double *twelve, double *J, double *J_rate) {
+  return psdm_task_point(robot, work, q, qd, joint, NULL, rows, twelve, J, J_rate);
 }
 
 /* One call; matrices row-major. */
@@ -127,17 +189,27 @@ static void give(const task *t, const double *qd, psdm_cartesian *out) {
     }
 }
 
+/* M, S where it is wanted, and g of the joints */
+static psdm_status joint_terms(const psdm_robot *robot, psdm_work *work, psdm_linear *linear, const double *q,
+                               const double *qd, bool couples, bool gravity, task *t) {
+  psdm_status status = PSDM_OK;
+  memset(t->column, 0, sizeof *t->column * (size_t)t->n);
+  if (!couples) status = psdm_mass(robot, work, q, t->M);
+  else status = psdm_linearize_inverse(robot, linear, q, qd, t->column, NULL, t->S, t->M);
+  /* c is quadratic in qd with symmetric Christoffel symbols: dc/dqd = 2 S */
+  for (size_t k = 0; k < (size_t)t->n * (size_t)t->n && !status && couples; k++) t->S[k] /= 2;
+  return status || !gravity ? status : psdm_gravity(robot, work, q, t->g);
+}
+
 psdm_status psdm_cartesian_at(const psdm_robot *robot, psdm_work *work, psdm_linear *linear, const double *q,
                               const double *qd, int m, const double *J, const double *J_rate, double damping,
                               double *scratch, psdm_cartesian *out) {
   task t = {.n = psdm_robot_n(robot), .m = m, .J = J, .J_rate = J_rate};
+  bool couples = out->S || out->S_null || out->c;
   if (m < 1 || m > t.n || !(damping >= 0) || !isfinite(damping)) return PSDM_E_ARGUMENT;
+  if (couples && (!linear || !qd || !J_rate)) return PSDM_E_ARGUMENT;
   lay_out(&t, scratch);
-  /* c is quadratic in qd with symmetric Christoffel symbols: dc/dqd = 2 S */
-  memset(t.column, 0, sizeof *t.column * (size_t)t.n);
-  psdm_status status = psdm_linearize_inverse(robot, linear, q, qd, t.column, NULL, t.S, t.M);
-  for (size_t k = 0; k < (size_t)t.n * (size_t)t.n && !status; k++) t.S[k] /= 2;
-  if (!status) status = psdm_gravity(robot, work, q, t.g);
+  psdm_status status = joint_terms(robot, work, linear, q, qd, couples, out->g != NULL, &t);
   if (status) return status;
   if (psdmp_linalg_blas_room(NULL)) return PSDM_E_MEMORY;
   if (!task_inertia(&t)) return PSDM_E_SINGULAR;
@@ -147,7 +219,7 @@ psdm_status psdm_cartesian_at(const psdm_robot *robot, psdm_work *work, psdm_lin
   out->largest = t.eigen[0];
   if (!(out->smallest + damping * damping > 1e-13 * out->largest) || !invert_task(&t, damping)) return PSDM_E_SINGULAR;
   product(t.n, m, m, t.B, false, t.Mp, t.Jbar);
-  couple(&t);
+  if (couples) couple(&t);
   give(&t, qd, out);
   return PSDM_OK;
 }

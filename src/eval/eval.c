@@ -1,10 +1,9 @@
 /* eval.c: every function of a robot in one call: names of inputs and outputs, and values from the recursions or the
  * derived model. */
-#include "psdm/eval.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "eval/eval_priv.h"
 #include "model/model.h"
 #include "psdm/friction.h"
 #include "psdm/statespace.h"
@@ -48,9 +47,13 @@ static int regressor_columns(const psdm_robot *r, const psdm_eval_options *o) {
   return rigid_columns(r, o) + (o->friction_columns ? r->n * psdm_friction_columns(PSDM_FRICTION_POWER) : 0);
 }
 
-/* numbers of one result; a model is looked at for the regressor alone */
+/* numbers of one result; a model is looked at for parameters alone */
 static int shape(const psdm_robot *r, psdm_function f, const psdm_eval_options *o, int *rows, int *columns) {
-  return psdm_function_shape(f, r->n, f == PSDM_F_REGRESSOR ? regressor_columns(r, o) : 0, rows, columns);
+  int l = f == PSDM_F_REGRESSOR      ? regressor_columns(r, o)
+          : f == PSDM_F_SENSITIVITY  ? rigid_columns(r, o)
+          : psdm_function_is_task(f) ? psdmp_eval_directions(o)
+                                     : 0;
+  return psdm_function_shape(f, r->n, l, rows, columns);
 }
 
 int psdm_eval_outputs(const psdm_robot *r, psdm_function f, const psdm_eval_options *options) {
@@ -128,8 +131,16 @@ static psdm_status accelerations(const psdm_robot *r, psdm_work *work, const psd
 }
 
 size_t psdm_eval_scratch(const psdm_robot *r, const psdm_model *m) {
-  size_t standard = (size_t)r->n * (size_t)psdm_robot_parameter_count(r), model = psdm_model_scratch(m);
-  return standard > model ? standard : model;
+  size_t standard = m ? (size_t)r->n * (size_t)psdm_robot_parameter_count(r) : 0, model = m ? psdm_model_scratch(m) : 0,
+         n = (size_t)r->n, most = standard > model ? standard : model;
+  if (most < n * n + n) most = n * n + n; /* -M^-1 Y */
+  return most > psdmp_eval_task_scratch(r) ? most : psdmp_eval_task_scratch(r);
+}
+
+bool psdm_eval_linearizes(psdm_function f) {
+  return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD || f == PSDM_F_CORIOLIS ||
+         f == PSDM_F_MASS_RATE || (f >= PSDM_F_INNOVATIONS && f <= PSDM_F_LINEARIZE_SECOND) ||
+         f == PSDM_F_CARTESIAN_CORIOLIS || f == PSDM_F_CARTESIAN_FACTOR;
 }
 
 /* The base regressor is the kept columns of the standard one, if the assumptions only removed columns; else, and on
@@ -172,6 +183,16 @@ static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_ev
   return status;
 }
 
+/* -M^-1 Y at the accelerations of the torques */
+static psdm_status sensitivity(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
+                               const double *qd, const double *tau, double *out) {
+  double qdd[PSDM_MAX_JOINTS];
+  if (!o->scratch) return PSDM_E_ARGUMENT;
+  psdm_status status = psdm_forward(r, work, q, qd, tau, qdd);
+  if (!status) status = rigid_regressor(r, work, o, q, qd, qdd, out);
+  return status ? status : psdmp_eval_solve_columns(r, work, q, rigid_columns(r, o), o->scratch, out);
+}
+
 /* three matrices in sequence: by q, by qd, and M or its inverse; friction depends on qd alone */
 static psdm_status linearized(const psdm_robot *r, const psdm_eval_options *o, bool forward, const double *q,
                               const double *qd, const double *third, double *out) {
@@ -200,7 +221,7 @@ psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, con
   const psdm_eval_options *o = options ? options : &no_options;
   const double *q = in, *second = in + r->n, *third = second + r->n;
   if (o->expanded && (!o->model || !o->theta || !o->scratch)) return PSDM_E_ARGUMENT;
-  if ((o->expanded || (o->model && f == PSDM_F_REGRESSOR)) &&
+  if ((o->expanded || (o->model && (f == PSDM_F_REGRESSOR || f == PSDM_F_SENSITIVITY))) &&
       (o->model->n != r->n || o->model->standard != psdm_robot_parameter_count(r)))
     return PSDM_E_ROBOT;
   switch (f) {
@@ -222,6 +243,9 @@ psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, con
     case PSDM_F_POSE: return psdm_pose(r, work, q, psdmp_robot_named(r, o->link), out);
     case PSDM_F_LINEARIZE_INVERSE:
     case PSDM_F_LINEARIZE_FORWARD: return linearized(r, o, f == PSDM_F_LINEARIZE_FORWARD, q, second, third, out);
-    default: return PSDM_E_ARGUMENT;
+    case PSDM_F_SENSITIVITY: return sensitivity(r, work, o, q, second, third, out);
+    default:
+      return psdm_function_is_task(f) ? psdmp_eval_task(r, work, f, o, in, out)
+                                      : psdmp_eval_terms(r, work, f, o, in, out);
   }
 }

@@ -22,15 +22,19 @@ const char *psdm_function_results(psdm_function f) { return row(f)->results; }
 const char *psdm_function_help(psdm_function f) { return row(f)->help; }
 
 int psdm_function_shape(psdm_function f, int n, int l, int *rows, int *columns) {
-  const int shape[PSDM_FUNCTION_COUNT][2] = {
+  const int m = l, shape[PSDM_FUNCTION_COUNT][2] = {
 #define SHAPE(id, name, inputs, results, rows, columns, help) {rows, columns},
-      PSDM_FUNCTION_LIST(SHAPE) PSDM_FUNCTION_FRICTION_LIST(SHAPE)
+                       PSDM_FUNCTION_LIST(SHAPE) PSDM_FUNCTION_FRICTION_LIST(SHAPE)
 #undef SHAPE
-  };
+                   };
   bool known = (unsigned)f < PSDM_FUNCTION_COUNT;
   *rows = known ? shape[f][0] : 0;
   *columns = known ? shape[f][1] : 0;
   return *columns == PSDM_VECTOR ? *rows : *rows * *columns;
+}
+
+bool psdm_function_is_task(psdm_function f) {
+  return f >= PSDM_F_CARTESIAN_JACOBIAN && f <= PSDM_F_CARTESIAN_NULL_SPACE;
 }
 
 /* one word, '-' read as '_' */

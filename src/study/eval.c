@@ -8,21 +8,26 @@
 
 #define EVAL_ARGUMENTS(X) X(text, function, "", "FUNCTION", "what is evaluated")
 
-#define EVAL_SETTINGS(X)                                                                                          \
-  X(text, in, "-", "FILE", "state CSV to read; - is standard input")                                              \
-  X(text, out, "-", "FILE", "output CSV, replaced only when complete; - is standard output")                      \
-  X(flag, standard, "", "",                                                                                       \
-    "regressor for the standard parameters (10 per link, then the drive inertias), not the base ones")            \
-  X(flag, friction, "", "",                                                                                       \
-    "add the robot's friction (inverse, bias; forward subtracts it; linearizations; columns of a regressor)")     \
-  X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")                 \
-  X(text, link, "", "NAME", "link or joint for jacobian and pose (default: the tip of the longest moving chain)") \
-  X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ",                                                                   \
-    "external force and moment on a link, base frame; separate several with ';'")                                 \
-  X(text, via, "recursive", "recursive|expanded", "by the recursions, or through the derived model")              \
-  X(text, assume, "", "A = 0,B = C,...", "assumptions for the derived model, in addition to the file's")          \
-  X(flag, ignore_extra, "", "", "ignore unknown columns of the state CSV")                                        \
-  X(flag, json, "", "", "write one JSON object instead of CSV")                                                   \
+#define EVAL_SETTINGS(X)                                                                                       \
+  X(text, in, "-", "FILE", "state CSV to read; - is standard input")                                           \
+  X(text, out, "-", "FILE", "output CSV, replaced only when complete; - is standard output")                   \
+  X(flag, standard, "", "",                                                                                    \
+    "regressor, sensitivity: for the standard parameters (10 per link, then the drives'), not the base ones")  \
+  X(flag, friction, "", "",                                                                                    \
+    "add the robot's friction (inverse, bias; forward subtracts it; linearizations; columns of a regressor)")  \
+  X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")              \
+  X(text, link, "", "NAME",                                                                                    \
+    "link or joint for jacobian, pose and cartesian functions (default: the tip of the longest moving chain)") \
+  X(vector, point, "", "X,Y,Z", "cartesian functions: point in the link's frame (default: its origin)")        \
+  X(text, directions, "", "LIST",                                                                              \
+    "cartesian functions: directions of the task in the base frame, of x,y,z,rx,ry,rz (default: all)")         \
+  X(flag, dense, "", "", "forward_along by way of the mass matrix (Algorithm 3), not by the recursion")        \
+  X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ",                                                                \
+    "external force and moment on a link, base frame; separate several with ';'")                              \
+  X(text, via, "recursive", "recursive|expanded", "by the recursions, or through the derived model")           \
+  X(text, assume, "", "A = 0,B = C,...", "assumptions for the derived model, in addition to the file's")       \
+  X(flag, ignore_extra, "", "", "ignore unknown columns of the state CSV")                                     \
+  X(flag, json, "", "", "write one JSON object instead of CSV")                                                \
   PSDM_ROBOT_SETTINGS(X)
 
 typedef struct eval_settings {
@@ -136,17 +141,41 @@ static psdm_status derive_model(eval *j) {
   return PSDM_OK;
 }
 
+/* the point and the directions of a task */
+static psdm_status set_task(eval *j) {
+  const psdm_job *job = &j->job;
+  psdm_eval_options *o = &j->options;
+  psdm_error error;
+  if (!psdm_function_is_task(j->function) && (j->set.point.given || j->set.directions))
+    return psdmp_job_wrong(job, "`%s` needs a cartesian function", j->set.point.given ? "point" : "directions");
+  if (j->set.dense && j->function != PSDM_F_FORWARD_ALONG) return psdmp_job_wrong(job, "`dense` needs forward_along");
+  o->dense = j->set.dense;
+  o->point = j->set.point.given ? j->set.point.value : NULL;
+  if (j->set.directions && !psdm_directions_find(j->set.directions, &o->directions))
+    return psdmp_job_wrong(job, "`directions` '%s': some of x,y,z,rx,ry,rz were expected",
+                           psdmp_job_safe(job, j->set.directions));
+  return psdm_eval_check(job->robot, j->function, o, &error) ? psdmp_job_fail(job, &error) : PSDM_OK;
+}
+
+/* what does not exist where the mass matrix is singular */
+static bool inverts(psdm_function f) {
+  return f == PSDM_F_FORWARD || f == PSDM_F_LINEARIZE_FORWARD || f == PSDM_F_INVERSE_MASS || f == PSDM_F_INNOVATIONS ||
+         f == PSDM_F_FORWARD_ALONG || f == PSDM_F_SENSITIVITY ||
+         (psdm_function_is_task(f) && f != PSDM_F_CARTESIAN_JACOBIAN);
+}
+
 static bool linearizes(psdm_function f) { return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD; }
 
 static psdm_status choose_link(eval *j) {
   const psdm_job *job = &j->job;
   psdm_function f = j->function;
   int joint;
-  if (!j->set.link && (f == PSDM_F_JACOBIAN || f == PSDM_F_POSE))
+  bool moves = f == PSDM_F_JACOBIAN || psdm_function_is_task(f);
+  if (!j->set.link && (moves || f == PSDM_F_POSE))
     psdmp_job_default_link(job, job->robot, "`link` selects another");
   if (!j->set.link) return PSDM_OK;
   psdm_status status = psdmp_job_find_link(job, "link", job->robot, j->set.link, &joint);
-  if (!status && f == PSDM_F_JACOBIAN) status = psdmp_job_must_move(job, "link", job->robot, joint);
+  if (!status && moves) status = psdmp_job_must_move(job, "link", job->robot, joint);
   if (!status) j->options.link = psdm_robot_link_name(job->robot, joint);
   return status;
 }
@@ -167,13 +196,14 @@ static psdm_status set_options(eval *j) {
   if (!status && j->set.wrench && f != PSDM_F_INVERSE && f != PSDM_F_FORWARD)
     return psdmp_job_wrong(job, "`wrench` needs inverse or forward");
   if (!status && j->set.wrench) status = take_wrenches(j);
+  if (!status) status = set_task(j);
   if (status) return status;
-  bool needs = f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE;
+  bool needs = f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE && f != PSDM_F_CARTESIAN_JACOBIAN;
   if (needs && psdm_robot_ready(job->robot, &error)) return psdmp_job_fail(job, &error);
-  if (f == PSDM_F_FORWARD || f == PSDM_F_LINEARIZE_FORWARD || f == PSDM_F_INVERSE_MASS)
-    status = psdmp_job_regular(job, job->robot);
+  if (inverts(f)) status = psdmp_job_regular(job, job->robot);
   if (status) return status;
-  return j->options.expanded || (f == PSDM_F_REGRESSOR && !j->set.standard) ? derive_model(j) : PSDM_OK;
+  bool parameters = f == PSDM_F_REGRESSOR || f == PSDM_F_SENSITIVITY;
+  return j->options.expanded || (parameters && !j->set.standard) ? derive_model(j) : PSDM_OK;
 }
 
 /* ---- the table's columns ---- */
@@ -275,6 +305,8 @@ static psdm_status evaluate(eval *j, long rows) {
   if (!status) return PSDM_OK;
   psdm_error error = {.status = status, .line = j->line[done]};
   snprintf(error.file, sizeof error.file, "%s", psdm_csv_file(j->csv));
+  if (status == PSDM_E_SINGULAR && psdm_function_is_task(j->function))
+    snprintf(error.text, sizeof error.text, "singular: here the link cannot move in every direction of the task");
   return psdmp_job_fail(&j->job, &error);
 }
 

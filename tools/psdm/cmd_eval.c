@@ -15,6 +15,8 @@ static const char help[] =
                             "  printf 'q1,q2\\n0.1,0.2\\n' | psdm eval robots/two_link.yaml gravity\n"
                             "  psdm eval robots/kuka_kr6.yaml pose --link A5 --in states.csv --ignore-extra\n"
                             "  psdm eval robots/two_link.yaml linearize_inverse --in states.csv\n"
+                            "  psdm eval robots/kuka_kr6.yaml cartesian-mass --directions x,y,z --point 0,0,0.1 --in "
+                            "states.csv --ignore-extra\n"
                             "  psdm eval robots/two_link.yaml inverse --wrench 'link2:0,-20,0,0,0,0' --in states.csv\n";
 
 const command_line eval_line = {"eval", NULL, positional, help};
