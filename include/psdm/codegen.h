@@ -58,7 +58,9 @@ typedef struct psdm_code_options {
   bool friction_columns; /* regressor: n columns sign(qd), then n columns qd, behind the base parameters */
   bool drive_columns;    /* regressor: n columns qdd of drive inertias, last */
   bool throughput;       /* order for registers instead of latency; always so for CUDA */
-  const char *link;      /* jacobian, pose: of this link; NULL: psdm_robot_default_link */
+  const char *link;      /* jacobian, pose, cartesian-*: of this link; NULL: psdm_robot_default_link */
+  double point[3];       /* cartesian-*: in the link's frame */
+  unsigned directions;   /* cartesian-*: of psdm/cartesian.h, as bits; 0: all */
   /* bit 1 << psdm_code_wrap: also written; adds the functions they need. Double, C or SIMD, not with the caller's
    * sines */
   unsigned wraps;
@@ -74,7 +76,7 @@ typedef struct psdm_code_options {
   /* friction of the drives as these have it (psdm_predictor), in place of the joints' own; nullable. They must outlive
    * the code */
   const struct psdm_parameters *parameters;
-  unsigned long long reserved[6];
+  unsigned long long reserved[2];
 } psdm_code_options;
 
 typedef struct psdm_code psdm_code;

@@ -135,6 +135,11 @@ PSDM_API psdm_status psdm_graph_balance(psdm_graph *graph, psdm_ref *outputs, si
 PSDM_API psdm_status psdm_graph_gradient(psdm_graph *graph, psdm_ref output, const int *inputs, size_t count,
                                          psdm_ref *gradient);
 
+/* along[k] = what outputs[k] changes by when input number inputs[i] changes by by[i], to first order; by one forward
+ * sweep; adds nodes. Derivatives as in psdm_graph_gradient; along may be outputs. */
+PSDM_API psdm_status psdm_graph_along(psdm_graph *graph, const int *inputs, const psdm_ref *by, size_t count,
+                                      const psdm_ref *outputs, size_t output_count, psdm_ref *along);
+
 /* Replaces inputs by expressions: rewrites outputs to equal ones where input number inputs[i] is by[i]; adds nodes. */
 PSDM_API psdm_status psdm_graph_substitute(psdm_graph *graph, const int *inputs, const psdm_ref *by, size_t count,
                                            psdm_ref *outputs, size_t output_count);

@@ -8,6 +8,7 @@
 
 #include "codegen/chain_priv.h"
 #include "codegen/trial.h"
+#include "psdm/cartesian.h"
 #include "psdm/rigid.h"
 
 enum { STATES = PSDMP_CODEGEN_STATES, MOST_PARTS = 4 };
@@ -51,14 +52,46 @@ static int kind_of_column(const measure *m, int j) {
   return j >= model->l ? 3 : kind_of(m, model->base[j].parameter);
 }
 
+/* whether direction k of the task, counted from 0, is an angle */
+static bool is_turn(const measure *m, int k) {
+  unsigned rows = m->t->code->options.directions ? m->t->code->options.directions : PSDM_ALL_DIRECTIONS;
+  int at = 0;
+  while (k > 0 || !(rows >> at & 1u)) k -= (int)(rows >> at++ & 1u);
+  return at >= 3;
+}
+
+/* what makes forces and moments, joints that slide and joints that turn comparable */
+static double task_weight(const measure *m, int i) {
+  const double *u = m->unit, L = m->t->unit;
+  int n = m->t->code->robot->n, d = psdmp_codegen_width(&m->t->code->options, 0, m->p->function);
+#define LENGTH(k) (is_turn(m, k) ? L : 1)
+  switch (m->p->function) {
+    case PSDM_F_CARTESIAN_JACOBIAN: return u[i % n];
+    case PSDM_F_CARTESIAN_CORIOLIS:
+    case PSDM_F_CARTESIAN_GRAVITY: return 1 / LENGTH(i);
+    case PSDM_F_CARTESIAN_INVERSE: return L / LENGTH(i % d) / u[i / d];
+    case PSDM_F_CARTESIAN_NULL_SPACE: return u[i / n] / u[i % n];
+    default: return 1 / (LENGTH(i / d) * LENGTH(i % d));
+  }
+#undef LENGTH
+}
+
 /* what makes outputs of joints that slide comparable with those of joints that turn */
 static double weight_of(const measure *m, int i) {
   const double *u = m->unit;
   int n = m->t->code->robot->n, columns = (int)m->p->outputs / n;
+  if (psdm_function_is_task(m->p->function)) return task_weight(m, i);
   switch (m->p->function) {
     case PSDM_F_MASS:
+    case PSDM_F_CORIOLIS:
+    case PSDM_F_MASS_RATE:
+    case PSDM_F_LINEARIZE_SECOND:
     case PSDM_F_LINEARIZE_INVERSE: return u[i % (n * n) / n] * u[i % n];
+    case PSDM_F_INNOVATIONS: return i < 2 * n * n ? u[i % (n * n) / n] / u[i % n] : u[i % n] * u[i % n];
     case PSDM_F_REGRESSOR: return u[i / columns];
+    case PSDM_F_SENSITIVITY: return 1 / u[i / columns];
+    case PSDM_F_FORWARD_ALONG: return 1 / u[i];
+    case PSDM_F_MOMENTUM: return u[i % n];
     case PSDM_F_JACOBIAN: return u[i % n];
     case PSDM_F_ENERGY:
     case PSDM_F_FRICTION_STEP:
@@ -73,7 +106,11 @@ static int part_of(const measure *m, int i) {
     case PSDM_F_REGRESSOR: return kind_of_column(m, i % columns);
     case PSDM_F_JACOBIAN: return i >= 3 * n;
     case PSDM_F_POSE: return i >= 3;
+    case PSDM_F_CARTESIAN_JACOBIAN: return is_turn(m, i / n);
+    case PSDM_F_INNOVATIONS:
+    case PSDM_F_LINEARIZE_SECOND:
     case PSDM_F_LINEARIZE_INVERSE: return i / (n * n);
+    case PSDM_F_MOMENTUM: return i / n;
     default: return 0;
   }
 }
@@ -98,7 +135,20 @@ static void set_least(const measure *m, part *k) {
     case PSDM_F_INVERSE:
     case PSDM_F_GRAVITY:
     case PSDM_F_FORWARD:
+    case PSDM_F_MOMENTUM_RATE:
+    case PSDM_F_INVERSE_ALONG:
+    case PSDM_F_INVERSE_SECOND:
     case PSDM_F_BIAS: k[0].least = m->torque; break;
+    case PSDM_F_CORIOLIS:
+    case PSDM_F_MASS_RATE:
+    case PSDM_F_MOMENTUM: k[0].least = k[1].least = m->torque * sqrt(m->t->unit); break;
+    case PSDM_F_CARTESIAN_CORIOLIS:
+    case PSDM_F_CARTESIAN_GRAVITY: k[0].least = m->torque / m->t->unit; break;
+    case PSDM_F_CARTESIAN_FACTOR: k[0].least = m->torque * sqrt(m->t->unit) / (m->t->unit * m->t->unit); break;
+    case PSDM_F_CARTESIAN_NULL_SPACE: k[0].least = 1; break;
+    case PSDM_F_LINEARIZE_SECOND:
+      for (int i = 0; i < 3; i++) k[i].least = m->torque;
+      break;
     case PSDM_F_REGRESSOR: set_least_columns(m, k); break;
     case PSDM_F_LINEARIZE_FORWARD:
     case PSDM_F_LINEARIZE_INVERSE:
@@ -106,6 +156,7 @@ static void set_least(const measure *m, part *k) {
       k[1].least = m->torque * sqrt(m->t->unit);
       break;
     case PSDM_F_JACOBIAN:
+    case PSDM_F_CARTESIAN_JACOBIAN:
     case PSDM_F_POSE:
       k[0].least = psdmp_robot_reach(m->t->code->robot);
       k[1].least = 1;
@@ -170,6 +221,7 @@ static void set_inputs(const measure *m, int s, double *input) {
   put(input, PSDMP_CODEGEN_IN_QD, t->qd + s * n, n);
   put(input, PSDMP_CODEGEN_IN_QDD, t->qdd + s * n, n);
   put(input, PSDMP_CODEGEN_IN_TAU, m->tau + s * n, n);
+  for (int k = 0; k < 7; k++) put(input, (psdmp_codegen_block)(PSDMP_CODEGEN_IN_DQ + k), t->small[k] + s * n, n);
   if (t->code->friction.there) {
     int states = t->code->friction.drag.states;
     put(input, PSDMP_CODEGEN_IN_DT, &t->dt, 1);
@@ -214,6 +266,11 @@ static psdm_status set_measure(measure *m) {
     double *M = m->M + (size_t)s * (size_t)(n * n);
     status = psdmp_codegen_trial_evaluate(t, m->p, PSDM_F_INVERSE, s, m->tau + s * n);
     for (int i = 0; i < n; i++) m->torque = fmax(m->torque, m->unit[i] * fabs(m->tau[s * n + i]));
+    if (!status && psdmp_codegen_divides(m->p->function)) {
+      double condition = 1;
+      status = psdmp_codegen_trial_condition(t, m->p, s, &condition);
+      m->condition = fmax(m->condition, condition);
+    }
     if (!psdmp_codegen_inverts(m->p->function)) continue;
     if (!status) status = psdmp_codegen_trial_evaluate(t, m->p, PSDM_F_MASS, s, M);
     if (m->p->function == PSDM_F_FORWARD) continue; /* judged by its torques */

@@ -10,6 +10,8 @@
 #include "codegen/trial.h"
 #include "model/model.h"
 #include "psdm/base_parameters.h"
+#include "psdm/cartesian.h"
+#include "psdm/eval.h"
 #include "psdm/reduce.h"
 #include "psdm/rigid.h"
 #include "robot/robot.h"
@@ -37,6 +39,22 @@ static const struct shape {
     [PSDM_F_LINEARIZE_INVERSE] = {true, true, true, false},
     [PSDM_F_LINEARIZE_FORWARD] = {true, true, true, false},
     [PSDM_F_INVERSE_MASS] = {true, false, true, false},
+    [PSDM_F_CORIOLIS] = {true, false, true, false},
+    [PSDM_F_MASS_RATE] = {true, false, true, false},
+    [PSDM_F_MOMENTUM] = {true, false, true, false},
+    [PSDM_F_MOMENTUM_RATE] = {true, true, true, false},
+    [PSDM_F_INNOVATIONS] = {true, false, true, false},
+    [PSDM_F_INVERSE_ALONG] = {true, true, true, false},
+    [PSDM_F_FORWARD_ALONG] = {true, true, true, false},
+    [PSDM_F_INVERSE_SECOND] = {true, true, true, false},
+    [PSDM_F_LINEARIZE_SECOND] = {true, true, true, false},
+    [PSDM_F_SENSITIVITY] = {true, true, true, false},
+    [PSDM_F_CARTESIAN_MASS] = {true, false, true, false},
+    [PSDM_F_CARTESIAN_CORIOLIS] = {true, false, true, false},
+    [PSDM_F_CARTESIAN_GRAVITY] = {true, true, true, false},
+    [PSDM_F_CARTESIAN_FACTOR] = {true, false, true, false},
+    [PSDM_F_CARTESIAN_INVERSE] = {true, false, true, false},
+    [PSDM_F_CARTESIAN_NULL_SPACE] = {true, false, true, false},
 };
 
 /* ---- the shape of one function ---- */
@@ -49,10 +67,22 @@ static bool takes(psdm_function f, const char *input) {
   return false;
 }
 
+int psdmp_codegen_width(const psdm_code_options *o, int l, psdm_function f) {
+  if (psdm_function_is_task(f)) return o->directions ? psdm_directions_count(o->directions) : PSDM_DIRECTIONS;
+  return f == PSDM_F_REGRESSOR || f == PSDM_F_SENSITIVITY ? l : 0;
+}
+
 psdm_status psdmp_codegen_program_shape(const psdm_robot *r, int l, const psdm_code_options *o, psdm_function f,
                                         psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
   const struct shape *s = &shapes[f];
   int n = r->n, more = (o->friction_columns ? 2 * n : 0) + (o->drive_columns ? n : 0), rows, columns;
+  static const struct {
+    psdmp_codegen_block block;
+    const char *name;
+  } inputs[] = {{PSDMP_CODEGEN_IN_QD, "qd"},     {PSDMP_CODEGEN_IN_QDD, "qdd"}, {PSDMP_CODEGEN_IN_TAU, "tau"},
+                {PSDMP_CODEGEN_IN_DQ, "dq"},     {PSDMP_CODEGEN_IN_DQD, "dqd"}, {PSDMP_CODEGEN_IN_DQDD, "dqdd"},
+                {PSDMP_CODEGEN_IN_DTAU, "dtau"}, {PSDMP_CODEGEN_IN_EQ, "eq"},   {PSDMP_CODEGEN_IN_EQD, "eqd"},
+                {PSDMP_CODEGEN_IN_EQDD, "eqdd"}};
   bool caller = o->sincos == PSDM_SINCOS_CALLER;
   *program = (psdmp_codegen_program){.function = f, .name = psdm_function_name(f)};
   program->length[PSDMP_CODEGEN_IN_THETA] = o->theta_argument && s->theta ? l : 0;
@@ -61,10 +91,10 @@ psdm_status psdmp_codegen_program_shape(const psdm_robot *r, int l, const psdm_c
   program->length[PSDMP_CODEGEN_IN_WRENCH] = o->wrench_argument && s->wrench ? 6 : 0;
   program->length[PSDMP_CODEGEN_IN_SINE] = program->length[PSDMP_CODEGEN_IN_COSINE] = caller ? n : 0;
   program->length[PSDMP_CODEGEN_IN_Q] = n;
-  program->length[PSDMP_CODEGEN_IN_QD] = takes(f, "qd") ? n : 0;
-  program->length[PSDMP_CODEGEN_IN_QDD] = takes(f, "qdd") ? n : 0;
-  program->length[PSDMP_CODEGEN_IN_TAU] = takes(f, "tau") ? n : 0;
-  int each = psdm_function_shape(f, n, l + more, &rows, &columns);
+  for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
+    program->length[inputs[k].block] = takes(f, inputs[k].name) ? n : 0;
+  int each =
+      psdm_function_shape(f, n, psdmp_codegen_width(o, f == PSDM_F_REGRESSOR ? l + more : l, f), &rows, &columns);
   for (const char *at = psdm_function_results(f); *at; at += *at == ' ') {
     size_t length = strcspn(at, " ");
     const char *name = psdmp_base_arena_text(arena, at, length);
@@ -140,7 +170,9 @@ static psdm_status check(psdm_code *code, psdmp_codegen_trial *t, psdmp_codegen_
   psdm_status status = psdmp_codegen_program_check(t, p);
   const char *file = code->robot->file;
   if (status == PSDM_E_SINGULAR)
-    return psdmp_base_fail(error, status, file, 0, 0, "'%s' does not exist: the mass matrix is singular", p->name);
+    return psdmp_base_fail(error, status, file, 0, 0, "'%s' does not exist: %s", p->name,
+                           psdm_function_is_task(p->function) ? "the link cannot move in every direction of the task"
+                                                              : "the mass matrix is singular");
   return status
              ? psdmp_base_fail(error, status, file, 0, 0, "%s while checking '%s'", psdm_status_text(status), p->name)
              : PSDM_OK;
@@ -293,6 +325,29 @@ static psdm_status set_friction(psdm_code *code, psdm_error *error) {
   return PSDM_OK;
 }
 
+/* functions of a task that this robot, link and directions do not have */
+static psdm_status check_tasks(psdm_code *code, psdm_error *error) {
+  psdm_code_options *o = &code->options;
+  const psdm_eval_options task = {.link = o->link, .point = o->point, .directions = o->directions};
+  char text[800] = "";
+  psdm_error why;
+  if (o->directions & ~(unsigned)PSDM_ALL_DIRECTIONS)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "unknown direction of a task");
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
+    if (!(o->functions >> f & 1) || !psdm_eval_check(code->robot, (psdm_function)f, &task, &why)) continue;
+    if (!(o->optional >> f & 1) || o->functions == 1u << f) {
+      if (error) *error = why;
+      return why.status;
+    }
+    code->omitted |= 1u << f;
+    o->functions &= ~(1u << f);
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+             text[0] ? ", " : "omitted: ", psdm_function_name((psdm_function)f));
+  }
+  if (!text[0]) return PSDM_OK;
+  return add_note(code, "%s; %s", text, why.text) ? psdmp_base_no_memory(code->robot->file, error) : PSDM_OK;
+}
+
 static psdm_status set_options(psdm_code *code, const psdm_code_options *options, psdm_error *error) {
   psdm_code_options *o = &code->options;
   const psdm_robot *r = code->robot;
@@ -319,12 +374,14 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   int joint;
   if (psdmp_robot_named_or_fail(r, o->link, &joint, error)) return PSDM_E_ARGUMENT;
   if (o->link) o->link = r->link[joint].name; /* the caller's need not last */
-  if (o->link && o->functions >> PSDM_F_JACOBIAN & 1 && !psdm_robot_moves(r, joint)) {
+  if (o->link && (o->functions >> PSDM_F_JACOBIAN & 1) && !psdm_robot_moves(r, joint)) {
     char name[80];
     psdmp_base_quote(o->link, strlen(o->link), name, sizeof name);
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
                            "link '%s' is fixed to the base: it has a pose but no Jacobian", name);
   }
+  psdm_status unsuited = check_tasks(code, error);
+  if (unsuited) return unsuited;
   if (outside_model(o) && o->method == PSDM_CODE_EXPANDED)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
                            "gravity, payload and wrench as arguments need the recursive method");
@@ -346,7 +403,8 @@ static bool stated_theta(const psdm_code *code, double *theta) {
 }
 
 static bool needs_inertia(unsigned functions) {
-  const unsigned without = 1u << PSDM_F_REGRESSOR | 1u << PSDM_F_JACOBIAN | 1u << PSDM_F_POSE;
+  const unsigned without =
+      1u << PSDM_F_REGRESSOR | 1u << PSDM_F_JACOBIAN | 1u << PSDM_F_POSE | 1u << PSDM_F_CARTESIAN_JACOBIAN;
   return (functions & ~without) != 0;
 }
 
@@ -398,8 +456,10 @@ static psdm_status set_theta(psdm_code *code, psdm_error *error) {
 /* Accelerations exist only where the mass matrix can be inverted. Parameters that are arguments, or a load that is
  * one, may yet make it so. */
 static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, psdm_error *error) {
-  const unsigned inverted = 1u << PSDM_F_FORWARD | 1u << PSDM_F_LINEARIZE_FORWARD | 1u << PSDM_F_INVERSE_MASS;
   psdm_code_options *o = &code->options;
+  unsigned inverted = 0;
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
+    if (psdmp_codegen_inverts((psdm_function)f) || psdmp_codegen_divides((psdm_function)f)) inverted |= 1u << f;
   unsigned wanted = o->functions & inverted;
   double condition = 0;
   psdm_error why;
@@ -413,7 +473,7 @@ static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, 
     return status;
   }
   if (status) {
-    code->omitted = wanted;
+    code->omitted |= wanted;
     o->functions &= ~wanted;
     snprintf(text, sizeof text, "omitted: ");
     for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
@@ -455,7 +515,24 @@ static psdm_status ask_memory(const psdm_code *code, psdm_error *error) {
                                   [PSDM_F_POSE] = {15e4, 1},
                                   [PSDM_F_LINEARIZE_INVERSE] = {35e3, 2},
                                   [PSDM_F_LINEARIZE_FORWARD] = {7e3, 3},
-                                  [PSDM_F_INVERSE_MASS] = {7e3, 3}};
+                                  [PSDM_F_INVERSE_MASS] = {7e3, 3},
+                                  [PSDM_F_CORIOLIS] = {35e3, 2},
+                                  [PSDM_F_MASS_RATE] = {35e3, 2},
+                                  [PSDM_F_MOMENTUM] = {30e4, 1},
+                                  [PSDM_F_MOMENTUM_RATE] = {45e4, 1},
+                                  [PSDM_F_INNOVATIONS] = {7e3, 3},
+                                  [PSDM_F_INVERSE_ALONG] = {45e4, 1},
+                                  [PSDM_F_FORWARD_ALONG] = {7e3, 3},
+                                  [PSDM_F_INVERSE_SECOND] = {12e5, 1},
+                                  [PSDM_F_LINEARIZE_SECOND] = {12e4, 2},
+                                  [PSDM_F_SENSITIVITY] = {2e4, 3},
+                                  [PSDM_F_CARTESIAN_JACOBIAN] = {15e4, 1},
+                                  [PSDM_F_CARTESIAN_MASS] = {7e3, 3},
+                                  [PSDM_F_CARTESIAN_CORIOLIS] = {7e3, 3},
+                                  [PSDM_F_CARTESIAN_GRAVITY] = {7e3, 3},
+                                  [PSDM_F_CARTESIAN_FACTOR] = {2e4, 3},
+                                  [PSDM_F_CARTESIAN_INVERSE] = {7e3, 3},
+                                  [PSDM_F_CARTESIAN_NULL_SPACE] = {7e3, 3}};
   const psdm_robot *r = code->robot;
   double need = 0;
   char what[64];

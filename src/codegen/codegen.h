@@ -27,6 +27,13 @@ enum { PSDMP_CODEGEN_BLOCK = 1 << 12 };
   X(QD, "qd")                                                                                          \
   X(QDD, "qdd")                                                                                        \
   X(TAU, "tau")                                                                                        \
+  X(DQ, "dq") /* (n) each of a small motion, and of a second one */                                    \
+  X(DQD, "dqd")                                                                                        \
+  X(DQDD, "dqdd")                                                                                      \
+  X(DTAU, "dtau")                                                                                      \
+  X(EQ, "eq")                                                                                          \
+  X(EQD, "eqd")                                                                                        \
+  X(EQDD, "eqdd")                                                                                      \
   X(Z, "z") /* (states) what friction remembers */
 
 typedef enum psdmp_codegen_block {
@@ -85,6 +92,9 @@ psdm_status psdmp_codegen_build_expanded(const psdm_robot *robot, const psdm_mod
 psdm_status psdmp_codegen_program_shape(const psdm_robot *robot, int l, const psdm_code_options *options,
                                         psdm_function function, psdmp_base_arena *arena, psdmp_codegen_program *program,
                                         psdm_error *error);
+
+/* What psdm_function_shape wants beside n: parameters, or the directions of a task. */
+int psdmp_codegen_width(const psdm_code_options *options, int l, psdm_function function);
 
 /* What the first stage of linearize_forward hands to the second: qdd and one triangle of M^-1. */
 int psdmp_codegen_stage_values(int n);

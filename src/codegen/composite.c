@@ -137,12 +137,18 @@ void psdmp_codegen_mass_matrix(psdmp_codegen_trace *t, psdm_ref *M) {
   psdmp_codegen_add_drives(t, M);
 }
 
-/* M = L^T D L from the tips: branches keep their zeros (Featherstone 2005). L_ki goes into the upper triangle, 1 /
- * D_k into inverse. */
-static void factorise(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *inverse) {
-  int n = t->chain->n;
+/* d, or no number where it is below a share of what it was before: the root of a negative number */
+static psdm_ref guarded(psdmp_codegen_trace *t, double share, psdm_ref before, psdm_ref d) {
+  if (share == 0) return d;
+  psdm_ref least = psdm_graph_scale(t->g, share, before), root = psdm_graph_sqrt(t->g, SUB(d, least));
+  return ADD(MUL(root, root), least);
+}
+
+void psdmp_codegen_factorise(psdmp_codegen_trace *t, int n, double share, psdm_ref *M, psdm_ref *inverse) {
+  psdm_ref before[PSDMP_CODEGEN_CODE_JOINTS];
+  for (int k = 0; k < n; k++) before[k] = M[k * n + k];
   for (int k = n - 1; k >= 0; k--) {
-    inverse[k] = psdm_graph_recip(t->g, M[k * n + k]);
+    inverse[k] = psdm_graph_recip(t->g, guarded(t, share, before[k], M[k * n + k]));
     for (int i = k - 1; i >= 0; i--) {
       psdm_ref a = MUL(M[k * n + i], inverse[k]);
       for (int j = i; j >= 0; j--) M[i * n + j] = SUB(M[i * n + j], MUL(a, M[k * n + j]));
@@ -151,11 +157,8 @@ static void factorise(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *inverse) {
   }
 }
 
-/* x = M^-1 x. M is overwritten. */
-void psdmp_codegen_solve_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *x) {
-  int n = t->chain->n;
-  psdm_ref inverse[PSDMP_CODEGEN_CODE_JOINTS];
-  factorise(t, M, inverse);
+void psdmp_codegen_solve_factors(psdmp_codegen_trace *t, int n, const psdm_ref *M, const psdm_ref *inverse,
+                                 psdm_ref *x) {
   for (int k = n - 1; k >= 0; k--)
     for (int i = k - 1; i >= 0; i--) x[i] = SUB(x[i], MUL(M[i * n + k], x[k]));
   for (int k = 0; k < n; k++) {
@@ -164,12 +167,17 @@ void psdmp_codegen_solve_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *x) 
   }
 }
 
+/* x = M^-1 x. M is overwritten. */
+void psdmp_codegen_solve_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *x) {
+  psdm_ref inverse[PSDMP_CODEGEN_CODE_JOINTS];
+  psdmp_codegen_factorise(t, t->chain->n, 0, M, inverse);
+  psdmp_codegen_solve_factors(t, t->chain->n, M, inverse, x);
+}
+
 /* M^-1 = L^-1 D^-1 L^-T, row by row from the base: row k below the diagonal is minus L's row times what is there
  * already */
-void psdmp_codegen_inverse_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *Minv) {
-  int n = t->chain->n;
-  psdm_ref inverse[PSDMP_CODEGEN_CODE_JOINTS];
-  factorise(t, M, inverse);
+void psdmp_codegen_inverse_factors(psdmp_codegen_trace *t, int n, const psdm_ref *M, const psdm_ref *inverse,
+                                   psdm_ref *Minv) {
   for (int k = 0; k < n; k++) {
     for (int j = 0; j < k; j++) {
       psdm_ref sum = t->zero;
@@ -180,4 +188,10 @@ void psdmp_codegen_inverse_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *M
     for (int i = 0; i < k; i++) sum = SUB(sum, MUL(M[i * n + k], Minv[i * n + k]));
     Minv[k * n + k] = sum;
   }
+}
+
+void psdmp_codegen_inverse_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *Minv) {
+  psdm_ref inverse[PSDMP_CODEGEN_CODE_JOINTS];
+  psdmp_codegen_factorise(t, t->chain->n, 0, M, inverse);
+  psdmp_codegen_inverse_factors(t, t->chain->n, M, inverse, Minv);
 }

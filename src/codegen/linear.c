@@ -394,6 +394,18 @@ void psdmp_codegen_linearize_inverse(psdmp_codegen_trace *t, bool composite, psd
   psdmp_codegen_mass_matrix(t, out + 2 * n * n);
 }
 
+void psdmp_codegen_coriolis(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *C) {
+  int n = t->chain->n, N = t->chain->bodies;
+  psdm_ref *dq = room + 3 * N * N + 3 * N;
+  if (composite) {
+    composite_matrices(t, PSDMP_CODEGEN_IN_COUNT, room, NULL, C, NULL);
+  } else {
+    torques(t, PSDMP_CODEGEN_IN_COUNT, room, room + N);
+    gradient_matrices(t, room + N, dq, C);
+  }
+  for (int i = 0; i < n * n; i++) C[i] = psdm_graph_scale(t->g, 0.5, C[i]);
+}
+
 /* tau - bias with bias = 1/2 (dtau/dqd) qd + gravity, which is all that velocities do */
 static void composite_drive(psdmp_codegen_trace *t, const psdm_ref *dqd, const psdm_ref *gravity, psdm_ref *drive) {
   int n = t->chain->n;

@@ -52,11 +52,7 @@ typedef struct search {
 
 /* torques of accelerations and rates on the independent joints */
 static void torques(search *s, psdmp_codegen_block rate, psdmp_codegen_block acc, bool gravity, psdm_ref *tau) {
-  psdmp_codegen_trace *t = &s->trace;
-  psdmp_codegen_trace_start(t, rate, acc);
-  psdmp_codegen_move_out(t, gravity);
-  psdmp_codegen_torques(t, gravity, s->tree);
-  psdmp_codegen_gather(t, s->tree, acc, tau);
+  psdmp_codegen_motion_torques(&s->trace, rate, acc, gravity, s->tree, tau);
 }
 
 /* tau - bias */
@@ -118,7 +114,10 @@ static void build_function(search *s) {
     case PSDM_F_LINEARIZE_FORWARD:
       psdmp_codegen_linearize_forward(t, s->composite, s->room, out, s->program->inner);
       break;
-    default: break;
+    default:
+      if (psdm_function_is_task(s->function)) psdmp_codegen_task(t, s->function, joint, s->composite, s->room, out);
+      else psdmp_codegen_terms(t, s->function, s->composite, s->base, s->room, out);
+      break;
   }
 }
 
@@ -187,6 +186,9 @@ static bool takes_place(const search *s, int b) {
   return torques && psdmp_codegen_only_child(&s->chain, b) >= 0 && !(carries && r->link[r->last].body == b);
 }
 
+/* whether a regressor is part of it */
+static bool has_columns(psdm_function f) { return f == PSDM_F_REGRESSOR || f == PSDM_F_SENSITIVITY; }
+
 static int gene_values(const search *s, int b, psdmp_codegen_gene gene) {
   const psdmp_codegen_chain_body *body = &s->chain.body[b];
   if (body->held && gene != PSDMP_CODEGEN_GENE_SPIN) return 1;
@@ -196,13 +198,13 @@ static int gene_values(const search *s, int b, psdmp_codegen_gene gene) {
     case PSDMP_CODEGEN_GENE_CARRY: return body->parallel ? 3 : 2;
     case PSDMP_CODEGEN_GENE_SPIN: return 8;
     case PSDMP_CODEGEN_GENE_CHAIN: return body->parallel ? 2 : 1;
-    case PSDMP_CODEGEN_GENE_TRACE: return s->function != PSDM_F_REGRESSOR ? 2 : 1;
+    case PSDMP_CODEGEN_GENE_TRACE: return !has_columns(s->function) ? 2 : 1;
     case PSDMP_CODEGEN_GENE_PLACE: return takes_place(s, b) ? 2 : 1;
     case PSDMP_CODEGEN_GENE_TENSOR: return takes_tensor(s, b) ? 2 : 1;
     case PSDMP_CODEGEN_GENE_COLUMN:
-    case PSDMP_CODEGEN_GENE_MOMENT: return s->function == PSDM_F_REGRESSOR ? 2 : 1;
-    case PSDMP_CODEGEN_GENE_DIAGONAL: return s->function == PSDM_F_REGRESSOR ? 3 : 1;
-    case PSDMP_CODEGEN_GENE_TURN: return body->leaf && !s->inertia.argument && s->function != PSDM_F_REGRESSOR ? 5 : 1;
+    case PSDMP_CODEGEN_GENE_MOMENT: return has_columns(s->function) ? 2 : 1;
+    case PSDMP_CODEGEN_GENE_DIAGONAL: return has_columns(s->function) ? 3 : 1;
+    case PSDMP_CODEGEN_GENE_TURN: return body->leaf && !s->inertia.argument && !has_columns(s->function) ? 5 : 1;
     default: return 1;
   }
 }
@@ -234,13 +236,18 @@ static psdm_status search_genes(search *s, bool *any) {
   return status;
 }
 
-/* results of these are in metres, and have no inertias to choose */
-static bool has_inertia(psdm_function f) { return f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE; }
+/* these have no inertias to choose */
+static bool has_inertia(psdm_function f) {
+  return f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE && f != PSDM_F_CARTESIAN_JACOBIAN;
+}
+
+/* results of these are in metres */
+static bool in_metres(psdm_function f) { return !has_inertia(f) || has_columns(f) || psdm_function_is_task(f); }
 
 static psdm_status search_unit(search *s, bool *any) {
   psdm_status status = PSDM_OK;
   bool better;
-  if (!has_inertia(s->function)) return status;
+  if (in_metres(s->function)) return status;
   for (int unit = 0; unit <= s->chain.lengths && !status && s->budget >= 0; unit++) {
     psdmp_codegen_choice choice = s->best;
     choice.unit = unit;
@@ -377,7 +384,16 @@ static psdm_status run_search(search *s, int patience) {
   return status;
 }
 
-static bool is_linearization(psdm_function f) { return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD; }
+/* whether composite bodies' derivatives are in it */
+static bool is_linearization(psdm_function f) {
+  return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD || f == PSDM_F_CORIOLIS ||
+         f == PSDM_F_MASS_RATE || f == PSDM_F_LINEARIZE_SECOND || f == PSDM_F_CARTESIAN_FACTOR;
+}
+
+/* functions from here on are made of others, for which the search has found what pays */
+static bool is_short(psdm_function f) { return f == PSDM_F_POSE || f == PSDM_F_JACOBIAN || f >= PSDM_F_FORWARD_ALONG; }
+
+static bool has_room(psdm_function f) { return is_linearization(f) || f >= PSDM_F_CORIOLIS; }
 
 static bool all_revolute(const psdm_robot *r) {
   for (int b = 0; b < r->bodies; b++)
@@ -393,7 +409,7 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
   psdm_status status = psdmp_codegen_program_shape(r, psdm_model_l(base), options, function, arena, program, error);
   if (status) return status;
   program->method = "recursive";
-  if (function == PSDM_F_REGRESSOR && base->combined)
+  if (has_columns(function) && base->combined)
     return psdmp_base_fail(
         error, PSDM_E_ARGUMENT, r->file, 0, 0,
         "under these assumptions base parameters are not standard ones: their regressor needs the expanded method");
@@ -404,7 +420,7 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
   s->program = program;
   s->budget = BUDGET;
   s->composite = is_linearization(function) && !options->payload_argument && all_revolute(r);
-  status = psdmp_codegen_chain_new(r, !has_inertia(function), arena, &s->chain, error);
+  status = psdmp_codegen_chain_new(r, in_metres(function), arena, &s->chain, error);
   s->robot = s->chain.robot;
   if (!status)
     status = psdmp_codegen_freedom_set(r, base, theta, program->length[PSDMP_CODEGEN_IN_THETA] > 0,
@@ -413,7 +429,7 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
   r = s->robot;
   s->tree = PSDMP_BASE_NEW(arena, r->bodies, psdm_ref);
   s->more = PSDMP_BASE_NEW(arena, r->n * r->n + r->n, psdm_ref);
-  s->room = is_linearization(function) ? PSDMP_BASE_NEW(arena, psdmp_codegen_linear_room(r), psdm_ref) : s->more;
+  s->room = has_room(function) ? PSDMP_BASE_NEW(arena, psdmp_codegen_terms_room(r), psdm_ref) : s->more;
   s->other = PSDMP_BASE_NEW(arena, 11 * r->bodies + r->drives, int);
   s->trace.still = PSDMP_BASE_NEW(arena, r->n + 1, double);
   if (!s->tree || !s->more || !s->other || !s->room || !s->trace.still ||
@@ -447,7 +463,7 @@ psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model 
   search *s;
   psdm_status status = prepare(r, base, theta, options, function, plain, arena, program, &s, error);
   if (status) return status;
-  bool short_search = function == PSDM_F_POSE || function == PSDM_F_JACOBIAN || options->effort < 0;
+  bool short_search = is_short(function) || options->effort < 0;
   status = run_search(s, short_search ? 0 : options->effort ? options->effort : PATIENCE);
   if (status == PSDM_E_STOPPED)
     return psdmp_base_fail(error, PSDM_E_STOPPED, r->file, 0, 0, "stopped while generating code");

@@ -272,6 +272,7 @@ static void entries(psdmp_codegen_trace *t, const psdm_model *base, int columns,
 static void drive_entries(psdmp_codegen_trace *t, const psdm_model *base, int columns, psdm_ref *Y) {
   const psdm_robot *r = t->chain->robot;
   int n = r->n, at = base->l;
+  bool more = t->program->function == PSDM_F_REGRESSOR;
   for (int j = 0; j < base->l; j++) {
     int d = base->base[j].parameter - 10 * t->chain->moving;
     if (d < 0) continue;
@@ -280,13 +281,13 @@ static void drive_entries(psdmp_codegen_trace *t, const psdm_model *base, int co
       rate = ADD(rate, MUL(NUM(r->drive[d].a[i]), psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QDD, i)));
     for (int i = 0; i < n; i++) Y[(long)i * columns + j] = MUL(NUM(r->drive[d].a[i]), rate);
   }
-  for (int i = 0; i < n && t->options->friction_columns; i++) {
+  for (int i = 0; i < n && more && t->options->friction_columns; i++) {
     psdm_ref rate = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QD, i);
     Y[(long)i * columns + at + i] = psdm_graph_sign(t->g, rate);
     Y[(long)i * columns + at + n + i] = rate;
   }
   at += t->options->friction_columns ? 2 * n : 0;
-  for (int i = 0; i < n && t->options->drive_columns; i++)
+  for (int i = 0; i < n && more && t->options->drive_columns; i++)
     Y[(long)i * columns + at + i] = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QDD, i);
 }
 

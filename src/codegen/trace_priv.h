@@ -133,6 +133,15 @@ void psdmp_codegen_mass_matrix(psdmp_codegen_trace *t, psdm_ref *M);
 void psdmp_codegen_add_drives(psdmp_codegen_trace *t, psdm_ref *M); /* what the drives add to it */
 void psdmp_codegen_solve_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *x);
 
+/* M (n x n) = L^T D L from the tips: branches keep their zeros (Featherstone 2005). L_ki goes into the upper triangle, 1
+ * / D_k into inverse. share: results are no numbers where D_k is below this share of M_kk; 0: no such check. Then x =
+ * M^-1 x, and M^-1, both triangles. */
+void psdmp_codegen_factorise(psdmp_codegen_trace *t, int n, double share, psdm_ref *M, psdm_ref *inverse);
+void psdmp_codegen_solve_factors(psdmp_codegen_trace *t, int n, const psdm_ref *M, const psdm_ref *inverse,
+                                 psdm_ref *x);
+void psdmp_codegen_inverse_factors(psdmp_codegen_trace *t, int n, const psdm_ref *M, const psdm_ref *inverse,
+                                   psdm_ref *Minv);
+
 /* ---- linear.c ---- */
 
 /* dtau/dq, dtau/dqd, M; dqdd/dq, dqdd/dqd, M^-1: (n x n) each, of the independent joints. composite: by composite
@@ -144,6 +153,9 @@ void psdmp_codegen_linearize_inverse(psdmp_codegen_trace *t, bool composite, psd
 void psdmp_codegen_linearize_forward(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *out,
                                      psdm_ref *inner);
 
+/* Christoffel's matrix: half of dtau/dqd. */
+void psdmp_codegen_coriolis(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *C);
+
 /* The forward one in two stages that share nothing but what the first hands over, so that few values live at a time.
  * early: qdd, then the upper triangle of M^-1 row by row, psdmp_codegen_stage_values in all; late: dqdd/dq,
  * dqdd/dqd, where value k of the first stage is input k of block QDD. */
@@ -152,6 +164,27 @@ void psdmp_codegen_linearize_stages(psdmp_codegen_trace *t, bool composite, psdm
 
 /* M^-1, both triangles, by the factors of psdmp_codegen_solve_mass; M is overwritten. */
 void psdmp_codegen_inverse_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *Minv);
+
+/* ---- terms.c: what the equation of motion is made of, and what small motions change it by; base: of a sensitivity
+ * ---- */
+size_t psdmp_codegen_terms_room(const psdm_robot *robot);
+void psdmp_codegen_terms(psdmp_codegen_trace *t, psdm_function function, bool composite, const psdm_model *base,
+                         psdm_ref *room, psdm_ref *out);
+
+/* Torques, or forces, of a motion whose rates and accelerations are these arguments; tree: (bodies). */
+void psdmp_codegen_motion_torques(psdmp_codegen_trace *t, psdmp_codegen_block rate, psdmp_codegen_block acc,
+                                  bool gravity, psdm_ref *tree, psdm_ref *tau);
+
+/* What expressions change by along a small motion, (n) each or NULL for zero; along may be f. */
+void psdmp_codegen_along(psdmp_codegen_trace *t, const psdm_ref *dq, const psdm_ref *dqd, const psdm_ref *dqdd,
+                         const psdm_ref *f, size_t count, psdm_ref *along);
+
+/* An argument of n numbers; zero where the program has none. */
+void psdmp_codegen_arguments(psdmp_codegen_trace *t, psdmp_codegen_block block, psdm_ref *x);
+
+/* ---- task.c ---- */
+void psdmp_codegen_task(psdmp_codegen_trace *t, psdm_function function, int joint, bool composite, psdm_ref *room,
+                        psdm_ref *out);
 
 /* ---- screws.c ---- */
 void psdmp_codegen_regressor(psdmp_codegen_trace *t, const psdm_model *base, psdm_ref *Y);

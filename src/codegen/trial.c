@@ -10,6 +10,7 @@
 #include "derive/derive.h"
 #include "linalg/linalg.h"
 #include "model/model.h"
+#include "psdm/cartesian.h"
 #include "psdm/rigid.h"
 
 enum { STATES = PSDMP_CODEGEN_STATES };
@@ -32,7 +33,7 @@ double psdmp_codegen_joint_unit(const psdm_robot *r, int i) {
 /* Robots much smaller or larger than usual move in their own unit of length and, so that gravity does not hide all
  * else, of time: powers of two, which leave the grid as fine as it is. */
 static void set_states(trial *t) {
-  uint64_t seed = 2021;
+  uint64_t seed = 2021, small = 2026;
   int n = t->code->robot->n, count = STATES * n;
   double L = t->unit, second = sqrt(L);
   for (int i = 0; i < count; i++)
@@ -41,6 +42,11 @@ static void set_states(trial *t) {
     t->qd[i] = psdmp_codegen_trial_coarse(&seed, 2) * psdmp_codegen_joint_unit(t->code->robot, i % n) / second;
   for (int i = 0; i < count; i++)
     t->qdd[i] = psdmp_codegen_trial_coarse(&seed, 4) * psdmp_codegen_joint_unit(t->code->robot, i % n) / L;
+  for (int k = 0; k < 7; k++)
+    for (int i = 0; i < count; i++) {
+      double unit = psdmp_codegen_joint_unit(t->code->robot, i % n), rate = k % 4 == 1 ? second : k % 4 == 2 ? L : 1;
+      t->small[k][i] = psdmp_codegen_trial_coarse(&small, 2) * (k == 3 ? 1 / unit : unit / rate);
+    }
   for (int i = 0; i < 3; i++) t->gravity[i] = psdmp_codegen_trial_coarse(&seed, 10);
   for (int i = 0; i < 6; i++) t->wrench[i] = psdmp_codegen_trial_coarse(&seed, 20) * (i < 3 ? 1 : L);
   /* a body of 2.5 kg */
@@ -133,10 +139,24 @@ static void dress(trial *t, const psdmp_codegen_program *p) {
   if (t->code->friction.loaded) dress_robot(&t->loaded, t->code->friction.pi, gravity, payload);
 }
 
+/* the arguments of a function, one behind the other; torques are those of the state */
+static void put_state(trial *t, psdm_function f, int s) {
+  static const char *const names[] = {"q", "qd", "qdd", "tau", "dq", "dqd", "dqdd", "dtau", "eq", "eqd", "eqdd"};
+  const double *from[] = {t->q,        t->qd,       t->qdd,      t->tau,      t->small[0], t->small[1],
+                          t->small[2], t->small[3], t->small[4], t->small[5], t->small[6]};
+  int n = t->code->robot->n, k;
+  double *to = t->state;
+  for (const char *at = psdm_function_inputs(f); *at; at += *at == ' ', to += n) {
+    size_t length = strcspn(at, " ");
+    for (k = 0; strlen(names[k]) != length || strncmp(names[k], at, length) != 0;) k++;
+    memcpy(to, from[k] + s * n, sizeof *to * (size_t)n);
+    at += length;
+  }
+}
+
 /* a function of one of the two robots at state s */
 psdm_status psdmp_codegen_trial_of(trial *t, const psdm_robot *robot, const psdmp_codegen_program *p, psdm_function f,
                                    int s, double *out) {
-  int n = t->code->robot->n;
   psdm_wrench wrench = {.joint = t->code->robot->last};
   memcpy(wrench.force, t->wrench, sizeof wrench.force);
   memcpy(wrench.moment, t->wrench + 3, sizeof wrench.moment);
@@ -146,10 +166,11 @@ psdm_status psdmp_codegen_trial_of(trial *t, const psdm_robot *robot, const psdm
                                .model = t->code->model,
                                .expanded = t->code->given && robot == &t->robot,
                                .theta = t->theta,
-                               .scratch = t->scratch};
-  memcpy(t->state, t->q + s * n, sizeof *t->q * (size_t)n);
-  memcpy(t->state + n, t->qd + s * n, sizeof *t->q * (size_t)n);
-  memcpy(t->state + 2 * n, t->qdd + s * n, sizeof *t->q * (size_t)n);
+                               .point = t->code->options.point,
+                               .directions = t->code->options.directions,
+                               .scratch = t->scratch,
+                               .linear = t->linear};
+  put_state(t, f, s);
   return psdm_eval(robot, t->work, f, &options, t->state, out);
 }
 
@@ -161,6 +182,14 @@ psdm_status psdmp_codegen_trial_evaluate(trial *t, const psdmp_codegen_program *
   status = psdmp_codegen_trial_friction(t, p, f, s, part);
   for (int i = 0; i < t->code->robot->n; i++) out[i] += part[i];
   return status;
+}
+
+/* with the torques of its state, where it takes them */
+static psdm_status evaluate_with_torques(trial *t, const psdmp_codegen_program *p, int s, double *out) {
+  psdm_status status = PSDM_OK;
+  if (p->length[PSDMP_CODEGEN_IN_TAU])
+    status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, t->tau + s * t->code->robot->n);
+  return status ? status : psdmp_codegen_trial_evaluate(t, p, p->function, s, out);
 }
 
 static double sign(double x) { return (x > 0) - (x < 0); }
@@ -189,6 +218,39 @@ bool psdmp_codegen_inverts(psdm_function f) {
   return f == PSDM_F_FORWARD || f == PSDM_F_LINEARIZE_FORWARD || f == PSDM_F_INVERSE_MASS;
 }
 
+bool psdmp_codegen_divides(psdm_function f) {
+  return f == PSDM_F_INNOVATIONS || f == PSDM_F_FORWARD_ALONG || f == PSDM_F_SENSITIVITY ||
+         (psdm_function_is_task(f) && f != PSDM_F_CARTESIAN_JACOBIAN);
+}
+
+/* of the task's J M^-1 J^T */
+static psdm_status task_condition(trial *t, const psdmp_codegen_program *p, int s, double *condition) {
+  int n = t->code->robot->n, m = psdmp_codegen_width(&t->code->options, 0, p->function);
+  double *J = PSDMP_BASE_NEW(t->arena, m * n, double),
+         *scratch = psdmp_base_arena_alloc(t->arena, sizeof *scratch * (psdm_cartesian_scratch(&t->robot, m) + 1));
+  psdm_cartesian none = {0};
+  if (!J || !scratch) return PSDM_E_MEMORY;
+  psdm_status status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_CARTESIAN_JACOBIAN, s, J);
+  if (!status) status = psdm_cartesian_at(&t->robot, t->work, NULL, t->q + s * n, NULL, m, J, NULL, 0, scratch, &none);
+  *condition *= status ? 1 : none.largest / none.smallest;
+  return status;
+}
+
+psdm_status psdmp_codegen_trial_condition(trial *t, const psdmp_codegen_program *p, int s, double *condition) {
+  int n = t->code->robot->n;
+  double *M = PSDMP_BASE_NEW(t->arena, 2 * n * n, double), *Minv = M + n * n, scale[2] = {0, 0};
+  if (!M) return PSDM_E_MEMORY;
+  psdm_status status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_MASS, s, M);
+  if (!status) status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE_MASS, s, Minv);
+  for (int i = 0; i < n * n; i++) {
+    double weight = psdmp_codegen_joint_unit(t->code->robot, i / n) * psdmp_codegen_joint_unit(t->code->robot, i % n);
+    scale[0] = fmax(scale[0], weight * fabs(M[i]));
+    scale[1] = fmax(scale[1], fabs(Minv[i]) / weight);
+  }
+  *condition = n * scale[0] * scale[1];
+  return status || !psdm_function_is_task(p->function) ? status : task_condition(t, p, s, condition);
+}
+
 /* Minv = M^-1 with pivots: random parameters need not be those of bodies, nor M positive definite. Rows and columns
  * are scaled first, as metres and angles want it. False where M is singular. */
 static bool invert(int n, double *M, double *Minv, double *scale) {
@@ -211,7 +273,7 @@ psdm_status psdmp_codegen_trial_linearized(trial *t, const psdmp_codegen_program
     psdm_status done = psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
     return done || !friction ? done : psdmp_codegen_trial_friction_slopes(t, s, out, out + n * n, out + 2 * n * n);
   }
-  double *dq = t->state + 3 * n, *dqd = dq + n * n, *M = dqd + n * n,
+  double *dq = t->state + 9 * n, *dqd = dq + n * n, *M = dqd + n * n,
          *Minv = f == PSDM_F_INVERSE_MASS ? out : out + 2 * n * n;
   psdm_status status = psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, dq, dqd, M);
   if (!status && friction) status = psdmp_codegen_trial_friction_slopes(t, s, dq, dqd, M);
@@ -235,8 +297,9 @@ static psdm_status expect(trial *t, const psdmp_codegen_program *p, int s, doubl
     psdmp_codegen_trial_friction_step(t, s, out);
     return PSDM_OK;
   }
-  if (p->function > PSDM_F_POSE) return psdmp_codegen_trial_linearized(t, p, p->function, s, out);
-  status = psdmp_codegen_trial_evaluate(t, p, p->function, s, out);
+  if (p->function == PSDM_F_LINEARIZE_INVERSE || psdmp_codegen_inverts(p->function))
+    return psdmp_codegen_trial_linearized(t, p, p->function, s, out);
+  status = evaluate_with_torques(t, p, s, out);
   if (!status && p->function == PSDM_F_REGRESSOR && n) status = widen_regressor(t, p, s, out, (int)p->outputs / n);
   return status;
 }
@@ -261,10 +324,14 @@ static bool allocate(trial *t) {
   t->q = PSDMP_BASE_NEW(t->arena, STATES * n, double);
   t->qd = PSDMP_BASE_NEW(t->arena, STATES * n, double);
   t->qdd = PSDMP_BASE_NEW(t->arena, STATES * n, double);
-  t->state = PSDMP_BASE_NEW(t->arena, 3 * n + 3 * n * n, double);
+  t->tau = PSDMP_BASE_NEW(t->arena, STATES * n, double);
+  for (int k = 0; k < 7; k++) t->small[k] = PSDMP_BASE_NEW(t->arena, STATES * n, double);
+  for (int k = 0; k < 7; k++)
+    if (!t->small[k]) return false;
+  t->state = PSDMP_BASE_NEW(t->arena, 9 * n + 3 * n * n, double);
   t->scratch = psdmp_base_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
   t->input = PSDMP_BASE_NEW(t->arena, PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, double);
-  return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch &&
+  return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->tau && t->state && t->scratch &&
          psdmp_codegen_robot_copy(t->code->robot, t->arena, &t->robot) && psdmp_codegen_trial_friction_new(t);
 }
 

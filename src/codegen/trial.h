@@ -21,11 +21,13 @@ typedef struct psdmp_codegen_trial {
   double *pi, *theta; /* standard and base parameters */
   double gravity[3], payload[10], wrench[6];
   double *q, *qd, *qdd; /* (PSDMP_CODEGEN_STATES x n) */
+  double *tau;          /* the same: of the states, once a function that takes them was evaluated */
+  double *small[7];     /* (PSDMP_CODEGEN_STATES x n) dq dqd dqdd dtau eq eqd eqdd */
   /* friction: the robot that loads drives, a copy too; a row before, (PSDMP_CODEGEN_STATES x n); what is remembered,
    * (PSDMP_CODEGEN_STATES x states); room */
   psdm_robot loaded;
   double dt, *q0, *qd0, *z, *room;
-  double *state, *scratch; /* (3 n) in psdm_eval's order, then (3 n n) */
+  double *state, *scratch; /* (9 n) in psdm_eval's order, then (3 n n) */
   double *input;           /* (blocks x PSDMP_CODEGEN_BLOCK) room for one state's arguments */
   bool conditioned;        /* the self-test has CONDITION */
 } psdmp_codegen_trial;
@@ -44,6 +46,11 @@ void psdmp_codegen_trial_free(psdmp_codegen_trial *t);
 
 /* Functions that invert M: their errors are judged by the torques that they amount to. */
 bool psdmp_codegen_inverts(psdm_function f);
+
+/* Others that divide by M, or by a task's J M^-1 J^T: their errors are judged by what the condition of these takes. */
+bool psdmp_codegen_divides(psdm_function f);
+psdm_status psdmp_codegen_trial_condition(psdmp_codegen_trial *t, const psdmp_codegen_program *p, int s,
+                                          double *condition);
 
 /* What a function gives at every state, (PSDMP_CODEGEN_STATES x outputs); forward's is the qdd that its torques were
  * made from. PSDM_E_SINGULAR where it has none. */

@@ -23,6 +23,13 @@ static const char *const block_docs[PSDMP_CODEGEN_IN_COUNT] = {
     [PSDMP_CODEGEN_IN_QD] = "velocities; rad/s, m/s",
     [PSDMP_CODEGEN_IN_QDD] = "accelerations; rad/s^2, m/s^2",
     [PSDMP_CODEGEN_IN_TAU] = "torques that the motors supply; N m, N where a joint slides",
+    [PSDMP_CODEGEN_IN_DQ] = "a small change of q",
+    [PSDMP_CODEGEN_IN_DQD] = "a small change of qd",
+    [PSDMP_CODEGEN_IN_DQDD] = "a small change of qdd",
+    [PSDMP_CODEGEN_IN_DTAU] = "a small change of tau",
+    [PSDMP_CODEGEN_IN_EQ] = "another small change of q",
+    [PSDMP_CODEGEN_IN_EQD] = "another small change of qd",
+    [PSDMP_CODEGEN_IN_EQDD] = "another small change of qdd",
     [PSDMP_CODEGEN_IN_Z] = "what friction remembers, listed above"};
 
 static const char *const result_docs[PSDM_FUNCTION_COUNT] = {
@@ -39,6 +46,25 @@ static const char *const result_docs[PSDM_FUNCTION_COUNT] = {
     [PSDM_F_LINEARIZE_INVERSE] = "row-major (n x n), row i column j: of torque i by joint j",
     [PSDM_F_LINEARIZE_FORWARD] = "row-major (n x n), row i column j: of acceleration i by joint j",
     [PSDM_F_INVERSE_MASS] = "inverse of the mass matrix, row-major, both triangles",
+    [PSDM_F_CORIOLIS] = "Coriolis matrix of Christoffel symbols, row-major (n x n): c = C qd, dM/dt - 2 C is skew",
+    [PSDM_F_MASS_RATE] = "dM/dt, row-major, both triangles",
+    [PSDM_F_MOMENTUM] = "M qd; then the gradient of the kinetic energy, C^T qd",
+    [PSDM_F_MOMENTUM_RATE] = "dp/dt = tau + C^T qd - g",
+    [PSDM_F_INNOVATIONS] = "row-major (n x n): M = L D L^T, L with ones on its diagonal, D diagonal",
+    [PSDM_F_INVERSE_ALONG] = "what the small motion changes inverse's torques by",
+    [PSDM_F_FORWARD_ALONG] = "what the small changes change forward's accelerations by",
+    [PSDM_F_INVERSE_SECOND] = "second derivative of inverse's torques along the two small motions",
+    [PSDM_F_LINEARIZE_SECOND] = "row-major (n x n): what the small motion changes linearize_inverse's result by",
+    [PSDM_F_SENSITIVITY] = "-M^-1 Y, row-major (n x l): of forward's accelerations by base parameters",
+    [PSDM_F_CARTESIAN_JACOBIAN] = "row-major, a row for each direction: velocity of the point = J qd",
+    [PSDM_F_CARTESIAN_MASS] = "mass matrix of the task, row-major, both triangles; not a number where it is singular",
+    [PSDM_F_CARTESIAN_CORIOLIS] = "Coriolis and centrifugal forces of the task; not numbers where it is singular",
+    [PSDM_F_CARTESIAN_GRAVITY] = "gravity of the task; not numbers where it is singular",
+    [PSDM_F_CARTESIAN_FACTOR] = "Coriolis matrix of the task, row-major; not numbers where it is singular",
+    [PSDM_F_CARTESIAN_INVERSE] =
+        "J's dynamically consistent inverse, row-major; not numbers where the task is singular",
+    [PSDM_F_CARTESIAN_NULL_SPACE] =
+        "row-major (n x n): torques N tau do not accelerate the task; not numbers where it is singular",
     [PSDM_F_FRICTION] = "friction torques, which motors must supply beside all else; N m, N where a joint slides",
     [PSDM_F_FRICTION_STEP] = "z at q, qd; an array of its own"};
 
@@ -163,12 +189,27 @@ static void emit_link(psdmp_emit_writer *e, const char *link) {
   psdm_output_text(e->out, "\n");
 }
 
+/* link, point and directions of a task */
+static void emit_task(psdmp_emit_writer *e) {
+  static const char *const words[] = {"x", "y", "z", "rx", "ry", "rz"};
+  const psdm_code_options *o = &e->code->options;
+  char number[3][32];
+  emit_link(e, o->link);
+  psdm_output_print(
+      e->out, " * Point in its frame: %s %s %s. Directions, base frame:", psdm_number_text(o->point[0], number[0]),
+      psdm_number_text(o->point[1], number[1]), psdm_number_text(o->point[2], number[2]));
+  for (int k = 0; k < 6; k++)
+    if (!o->directions || o->directions >> k & 1u) psdm_output_print(e->out, " %s", words[k]);
+  psdm_output_text(e->out, "\n");
+}
+
 static void emit_prototype(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   char text[160];
   psdm_output_print(e->out, "/* %s.\n", psdmp_emit_summary(p->function, text));
   emit_argument_docs(e, p);
   if (p->function == PSDM_F_REGRESSOR) emit_regressor_columns(e);
   if (p->function == PSDM_F_JACOBIAN || p->function == PSDM_F_POSE) emit_link(e, e->code->options.link);
+  if (psdm_function_is_task(p->function)) emit_task(e);
   if (p->length[PSDMP_CODEGEN_IN_PAYLOAD] || p->length[PSDMP_CODEGEN_IN_WRENCH]) emit_link(e, NULL);
   psdm_output_print(e->out, " * %ld multiplications, %ld additions, %ld divisions, %ld sin+cos", p->cost.mult,
                     p->cost.add, p->cost.div, p->cost.sincos);

@@ -55,6 +55,12 @@ static void emit_inputs(psdmp_emit_writer *e, const psdmp_codegen_trial *t) {
   if (any_length(code, PSDMP_CODEGEN_IN_Q)) emit_table(e, "in_q", t->q, n, true);
   if (any_length(code, PSDMP_CODEGEN_IN_QD)) emit_table(e, "in_qd", t->qd, n, true);
   if (any_length(code, PSDMP_CODEGEN_IN_QDD)) emit_table(e, "in_qdd", t->qdd, n, true);
+  for (int k = 0; k < 7; k++)
+    if (any_length(code, (psdmp_codegen_block)(PSDMP_CODEGEN_IN_DQ + k))) {
+      char name[16];
+      snprintf(name, sizeof name, "in_%s", psdmp_emit_block_names[PSDMP_CODEGEN_IN_DQ + k]);
+      emit_table(e, name, t->small[k], n, true);
+    }
   if (any_length(code, PSDMP_CODEGEN_IN_Z)) emit_table(e, "in_z", t->z, code->friction.drag.states, true);
   for (int k = 0; k < 2 && any_length(code, PSDMP_CODEGEN_IN_SINE); k++) {
     for (int i = 0; i < STATES * n; i++) turned[i] = k ? cos(t->q[i]) : sin(t->q[i]);
@@ -65,6 +71,7 @@ static void emit_inputs(psdmp_emit_writer *e, const psdmp_codegen_trial *t) {
 /* Gravity, bias and derivatives may all but vanish beside the terms that they are sums of: the tolerance is a share
  * of the largest torque, as in check.c. */
 static bool beside_torques(const psdmp_codegen_program *p) {
+  if (p->function >= PSDM_F_CORIOLIS && p->function < PSDM_F_FRICTION) return p->function != PSDM_F_CARTESIAN_JACOBIAN;
   return p->function == PSDM_F_GRAVITY || p->function == PSDM_F_BIAS || p->function == PSDM_F_LINEARIZE_INVERSE ||
          p->function == PSDM_F_LINEARIZE_FORWARD;
 }
@@ -286,14 +293,25 @@ static void emit_main(psdmp_emit_writer *e) {
 static psdm_status emit_torque(psdmp_emit_writer *e, psdmp_codegen_trial *t, const psdmp_codegen_program *p,
                                const double *out) {
   int n = e->code->robot->n;
-  bool inverts = psdmp_codegen_inverts(p->function);
-  double *tau = PSDMP_BASE_NEW(t->arena, n, double), most = inverts ? 0 : largest(out, STATES * (int)p->outputs);
+  bool inverts = psdmp_codegen_inverts(p->function), divides = psdmp_codegen_divides(p->function);
+  double *tau = PSDMP_BASE_NEW(t->arena, n, double), most = inverts ? 0 : largest(out, STATES * (int)p->outputs),
+         condition = 1;
   psdm_status status = tau ? PSDM_OK : PSDM_E_MEMORY;
-  for (int s = 0; s < STATES && !status; s++)
-    if (!(status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau))) most = fmax(most, largest(tau, n));
+  for (int s = 0; s < STATES && !status; s++) {
+    double here = 1;
+    status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau);
+    if (!status && !divides) most = fmax(most, largest(tau, n));
+    if (!status && divides) status = psdmp_codegen_trial_condition(t, p, s, &here);
+    condition = fmax(condition, here);
+  }
+  if (p->function == PSDM_F_CARTESIAN_NULL_SPACE) most = fmax(most, 1); /* of the identity */
   if (status) return status;
-  psdmp_emit_say(e, "#define SCALE_OF_%s %.3g /* the largest %s */\n", p->name, most > 0 ? most : 1,
-                 inverts ? "torque" : "of these and of the torques");
+  if (divides)
+    psdmp_emit_say(e, "#define SCALE_OF_%s (%.3g*%.3g) /* the largest of these, and the condition of what divides */\n",
+                   p->name, most > 0 ? most : 1, condition);
+  else
+    psdmp_emit_say(e, "#define SCALE_OF_%s %.3g /* the largest %s */\n", p->name, most > 0 ? most : 1,
+                   inverts ? "torque" : "of these and of the torques");
   return PSDM_OK;
 }
 
@@ -305,6 +323,10 @@ static psdm_status emit_program(psdmp_emit_writer *e, psdmp_codegen_trial *t, co
   if (status) return status;
   snprintf(name, sizeof name, "out_%s", p->name);
   emit_table(e, name, out, count, false);
+  if (p->length[PSDMP_CODEGEN_IN_TAU] && !psdmp_codegen_inverts(p->function)) {
+    snprintf(name, sizeof name, "tau_of_%s", p->name);
+    emit_table(e, name, t->tau, e->code->robot->n, true);
+  }
   if (psdmp_codegen_inverts(p->function)) status = emit_inverting_tables(e, t, p);
   if (!status && beside_torques(p)) status = emit_torque(e, t, p, out);
   return status;

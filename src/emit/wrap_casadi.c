@@ -28,7 +28,8 @@ typedef struct derivative {
 static block result_block(const psdm_code *code, const psdmp_codegen_program *p, int r) {
   int columns;
   block b = {.from = p, .first = p->result[r].first};
-  psdm_function_shape(p->function, code->robot->n, 0, &b.rows, &columns);
+  psdm_function_shape(p->function, code->robot->n,
+                      psdmp_codegen_width(&code->options, psdm_model_l(code->model), p->function), &b.rows, &columns);
   b.columns = p->result[r].count / b.rows;
   snprintf(b.name, sizeof b.name, "%s", p->result[r].name);
   return b;

@@ -27,7 +27,10 @@
   X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                           \
   X(text, wrap, "", "LIST", "wrappers around the functions, separated by commas: casadi, fmu")                         \
   X(text, link, "", "NAME|NUMBER",                                                                                     \
-    "link or joint for jacobian and pose (default: the tip of the longest moving chain)")                              \
+    "link or joint for jacobian, pose and cartesian functions (default: the tip of the longest moving chain)")         \
+  X(vector, point, "", "X,Y,Z", "cartesian functions: point in the link's frame (default: its origin)")                \
+  X(text, directions, "", "LIST",                                                                                      \
+    "cartesian functions: directions of the task in the base frame, of x,y,z,rx,ry,rz (default: all)")                 \
   X(number, effort, "50", "N",                                                                                         \
     "restarts without improvement before the search for fewer operations ends; 0: no search")                          \
   X(flag, json, "", "", "write one JSON object")                                                                       \
@@ -137,13 +140,34 @@ static psdm_status find_friction(codegen *j) {
   return PSDM_OK;
 }
 
+/* the functions of a task, as bits */
+static unsigned tasks(void) {
+  unsigned bits = 0;
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
+    if (psdm_function_is_task((psdm_function)f)) bits |= 1u << f;
+  return bits;
+}
+
+/* the point and the directions of a task */
+static psdm_status find_task(codegen *j) {
+  psdm_code_options *o = &j->options;
+  bool given = j->set.point.given || j->set.directions;
+  if (given && !(o->functions & tasks()))
+    return psdmp_job_wrong(&j->job, "\1%s needs a cartesian function", j->set.directions ? "directions" : "point");
+  for (int k = 0; k < 3 && j->set.point.given; k++) o->point[k] = j->set.point.value[k];
+  if (j->set.directions && !psdm_directions_find(j->set.directions, &o->directions))
+    return psdmp_job_wrong(&j->job, "\1directions '%s': some of x,y,z,rx,ry,rz were expected",
+                           psdmp_job_safe(&j->job, j->set.directions));
+  return PSDM_OK;
+}
+
 /* by name or as a joint counted from 1 */
 static psdm_status find_link(codegen *j) {
   const psdm_robot *robot = j->job.robot;
   psdm_code_options *o = &j->options;
   const char *text = j->set.link;
   double number;
-  bool looks = o->functions & (1u << PSDM_F_JACOBIAN | 1u << PSDM_F_POSE);
+  bool looks = o->functions & (1u << PSDM_F_JACOBIAN | 1u << PSDM_F_POSE | tasks());
   if ((!text && looks) || o->wrench_argument || o->payload_argument)
     psdmp_job_default_link(&j->job, robot,
                            looks ? "`link` selects another for jacobian and pose" : "`tip` selects another");
@@ -249,6 +273,7 @@ static psdm_status run(psdm_job *job) {
   if (!status) status = psdmp_job_robot(job, PSDM_ROBOT_SETTINGS_OF(&j->set), &job->robot);
   if (!status) status = find_friction(j);
   if (!status) status = find_link(j);
+  if (!status) status = find_task(j);
   if (!status) status = build(j);
   if (!status && psdm_code_write(j->code, j->set.out, &error)) status = psdmp_job_fail(job, &error);
   return status ? status : psdmp_job_answer(job, &psdm_codegen_result_type, fill);
