@@ -27,6 +27,27 @@ FUNCTIONS = {
     "linearize_forward": ("q qd tau", lambda r, *s: r.linearize_forward(*s)),
 }
 COUNT = 7
+TERMS = {
+    "coriolis": "q qd",
+    "mass_rate": "q qd",
+    "momentum": "q qd",
+    "momentum_rate": "q qd tau",
+    "innovations": "q",
+    "inverse_along": "q qd qdd dq dqd dqdd",
+    "forward_along": "q qd tau dq dqd dtau",
+    "inverse_second": "q qd qdd dq dqd dqdd eq eqd eqdd",
+    "linearize_second": "q qd qdd dq dqd dqdd",
+    "sensitivity": "q qd tau",
+}
+TASKS = {
+    "cartesian_jacobian": "q",
+    "cartesian_mass": "q",
+    "cartesian_coriolis": "q qd",
+    "cartesian_gravity": "q",
+    "cartesian_factor": "q qd",
+    "cartesian_inverse": "q",
+    "cartesian_null_space": "q",
+}
 
 
 def table(columns: dict[str, np.ndarray]) -> str:
@@ -38,7 +59,7 @@ def table(columns: dict[str, np.ndarray]) -> str:
 
 def test_all_functions_are_here():
     names = [text_of(lib.psdm_function_name(k)) for k in range(lib.PSDM_FUNCTION_COUNT)]
-    assert sorted(FUNCTIONS) == sorted(names[:lib.PSDM_F_FRICTION])
+    assert sorted([*FUNCTIONS, *TERMS, *TASKS]) == sorted(names[:lib.PSDM_F_FRICTION])
     assert all(callable(getattr(psdm.Code, name)) for name in names)
 
 
@@ -54,6 +75,37 @@ def test_functions(name, rng, tool):
         got = np.hstack([part.reshape(COUNT, -1) for part in ours(robot, *states.values())])
         assert got.shape == theirs.shape, function
         assert np.array_equal(got, theirs), function
+
+
+def evaluated(robot, path, function, states, tool, options=(), **given):
+    theirs = np.loadtxt(io.StringIO(run_tool(tool, "eval", path, function.replace("_", "-"), "--in", "-", *options, stdin=table(states))), delimiter=",", skiprows=1, ndmin=2)
+    ours = getattr(robot, function)(*states.values(), **given)
+    got = np.hstack([part.reshape(COUNT, -1) for part in (ours if isinstance(ours, tuple) else (ours,))])
+    assert got.shape == theirs.shape, function
+    assert np.array_equal(got, theirs), function
+
+
+@pytest.mark.parametrize("name", ["two_link", "kuka_kr6", "five_bar"])
+def test_terms(name, rng, tool):
+    robot, path = psdm.Robot.shipped(name), str(psdm.shipped_robots()[name])
+    for function, groups in TERMS.items():
+        states = {group: rng.uniform(-0.2, 0.2, (COUNT, robot.n)) for group in groups.split()}
+        if name == "five_bar" and function in ("sensitivity", "inverse_second", "linearize_second"):
+            continue
+        evaluated(robot, path, function, states, tool)
+    if name != "five_bar":
+        evaluated(robot, path, "sensitivity", states, tool, ["--standard"], standard=True)
+        states = {group: rng.uniform(-2, 2, (COUNT, robot.n)) for group in TERMS["forward_along"].split()}
+        evaluated(robot, path, "forward_along", states, tool, ["--dense"], dense=True)
+
+
+@pytest.mark.parametrize(("name", "link", "directions"), [("two_link", None, "x,y"), ("kuka_kr6", "A5", "x,z,ry"), ("kuka_kr6", None, None), ("five_bar", None, "x")])
+def test_tasks(name, link, directions, rng, tool):
+    robot, path = psdm.Robot.shipped(name), str(psdm.shipped_robots()[name])
+    options = [*(["--link", link] if link else []), *(["--directions", directions] if directions else []), "--point", "0.1,-0.2,0.3"]
+    for function, groups in TASKS.items():
+        states = {group: rng.uniform(0.1, 0.3, (COUNT, robot.n)) for group in groups.split()}
+        evaluated(robot, path, function, states, tool, options, link=link, directions=directions, point=[0.1, -0.2, 0.3])
 
 
 @pytest.mark.parametrize("name", ["two_link", "kuka_kr6", "fanuc_sr6ia"])

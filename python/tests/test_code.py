@@ -31,6 +31,34 @@ def test_all_functions(kr6, code, rng, shape):
     np.testing.assert_allclose(code.inverse_mass(q) @ kr6.mass(q), np.broadcast_to(np.eye(6), (*shape, 6, 6)), atol=1e-9)
 
 
+TERMS = {"coriolis": 2, "mass_rate": 2, "momentum": 2, "momentum_rate": 3, "innovations": 1, "inverse_along": 6, "forward_along": 6, "inverse_second": 9, "linearize_second": 6,
+         "sensitivity": 3, "cartesian_jacobian": 1, "cartesian_mass": 1, "cartesian_coriolis": 2, "cartesian_gravity": 1, "cartesian_factor": 2, "cartesian_inverse": 1,
+         "cartesian_null_space": 1}
+
+
+def test_terms(kr6, rng):
+    task = dict(point=[0.1, -0.2, 0.3], directions=["x", "y", "rz"], link="A5")
+    code = kr6.compile(TERMS, effort=-1, **task)
+    for name, count in TERMS.items():
+        states = rng.uniform(0.2, 0.6, (count, 40, 6))
+        ours, theirs = getattr(code, name)(*states), getattr(kr6, name)(*states, **(task if name.startswith("cartesian") else {}))
+        for mine, other in zip(ours if isinstance(ours, tuple) else [ours], theirs if isinstance(theirs, tuple) else [theirs]):
+            assert mine.shape == other.shape, name
+            np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-11 * np.max(np.abs(other)), err_msg=name)
+
+
+def test_singular_task(two_link):
+    code = two_link.compile(["cartesian_mass"], directions="x,y", effort=-1)
+    assert np.all(np.isnan(code.cartesian_mass([0.3, 0.0])))
+    assert np.all(np.isfinite(code.cartesian_mass([0.3, 0.5])))
+    with pytest.raises(psdm.PsdmError, match="cannot move in every direction"):
+        two_link.cartesian_mass([[0.3, 0.5], [0.3, 0.0]], directions="x,y")
+    with pytest.raises(psdm.PsdmError, match="choose at most 2 directions"):
+        two_link.cartesian_mass([0.3, 0.5])
+    with pytest.raises(ValueError, match="some of x, y, z, rx, ry, rz"):
+        two_link.cartesian_mass([0.3, 0.5], directions="x,w")
+
+
 def test_float(kr6, rng):
     q, qd, qdd = rng.uniform(-2, 2, (3, 100, 6))
     code = kr6.compile(["inverse"], real="float", effort=-1)

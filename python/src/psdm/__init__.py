@@ -7,7 +7,9 @@
 """
 
 from psdm._library import PsdmError, components, version
+from psdm._online import Online
 from psdm._report import report
+from psdm._terms import Factors, Momentum, SecondDerivatives
 from psdm._tool import executable
 from psdm.code import Code, CompileInfo, Cost
 from psdm.model import BaseParameter, Model, Parameters
@@ -19,8 +21,8 @@ from psdm.system import Equilibrium, Facts, LinearSystem, Lqr, Mode, SecondOrder
 __version__ = version()
 
 __all__ = [
-    "BaseParameter", "Calibration", "Code", "CompileInfo", "Cost", "Energy", "Equilibrium", "Excitation", "Facts", "ForwardDerivatives", "Friction",
-    "InverseDerivatives", "Joint", "Limits", "LinearSystem", "Lqr", "Mode", "Model", "Motion", "Observed", "Observer", "Parameters", "Payload", "Plan", "Pose",
-    "PsdmError", "Reduction", "Result", "Robot", "SecondOrder", "Simulation", "Simulator", "components", "executable", "load_to_standard", "report",
+    "BaseParameter", "Calibration", "Code", "CompileInfo", "Cost", "Energy", "Equilibrium", "Excitation", "Factors", "Facts", "ForwardDerivatives", "Friction",
+    "InverseDerivatives", "Joint", "Limits", "LinearSystem", "Lqr", "Mode", "Model", "Momentum", "Motion", "Observed", "Observer", "Online", "Parameters", "Payload", "Plan", "Pose",
+    "PsdmError", "Reduction", "Result", "Robot", "SecondDerivatives", "SecondOrder", "Simulation", "Simulator", "components", "executable", "load_to_standard", "report",
     "shipped_robots", "version",
 ]

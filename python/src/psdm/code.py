@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from psdm._arrays import Results, States
-from psdm._library import address, check, choice, chosen, encode, ffi, function_of, function_results, lib, new_error, text_of
+from psdm._library import address, check, choice, chosen, encode, ffi, function_of, function_results, lib, new_error, text_of, vector
+from psdm._terms import CodeTerms, direction_bits, direction_count
 
 if TYPE_CHECKING:
     from psdm.robot import Energy, ForwardDerivatives, InverseDerivatives, Pose, Robot
@@ -53,11 +54,11 @@ def _choose(option: str, word: str) -> str:
     return chosen(option, word, _CHOICES[option])
 
 
-class Code:
+class Code(CodeTerms):
     """Functions of one robot as machine code.
 
     ``functions`` are names such as "inverse" (all up to pose if None); ``real`` is "double" or "float"; ``theta`` "baked" or "argument": then functions take base parameters
-    as ``theta=``. ``gravity``, ``payload``, ``wrench`` = True make these arguments of the same name. ``target`` "simd" computes several states at a time.
+    as ``theta=``. ``link``, ``point`` and ``directions`` are of functions of a task, as for a robot. ``gravity``, ``payload``, ``wrench`` = True make these arguments of the same name. ``target`` "simd" computes several states at a time.
     ``compiler`` and ``flags`` choose the C compiler, ``cache`` a folder for what it made ("": none). ``native=True`` refuses rather than to evaluate the operation graph where there
     is no compiler; ``graph=True`` compiles nothing.
 
@@ -73,7 +74,8 @@ class Code:
 
     def __init__(self, robot: Robot, functions: Iterable[str] | None = None, *, real: str = "double", theta: str = "baked", method: str = "auto",
                  target: str = "simd", sincos: str = "polynomial", gravity: bool = False, payload: bool = False, wrench: bool = False,
-                 friction: str = "none", params: Any = None, friction_columns: bool = False, drive_columns: bool = False, link: str | int | None = None, effort: int = 0, prefix: str | None = None,
+                 friction: str = "none", params: Any = None, friction_columns: bool = False, drive_columns: bool = False, link: str | int | None = None,
+                 point: npt.ArrayLike | None = None, directions: str | Iterable[str] | None = None, effort: int = 0, prefix: str | None = None,
                  compiler: str | None = None, flags: str | None = None, cache: str | os.PathLike[str] | None = None, native: bool = False,
                  graph: bool = False) -> None:
         self.robot = robot
@@ -88,6 +90,11 @@ class Code:
         options.gravity_argument, options.payload_argument, options.wrench_argument = gravity, payload, wrench
         options.friction_columns, options.drive_columns, options.effort = friction_columns, drive_columns, effort
         self._parameters = self._set_friction(options, friction, params)
+        options.directions = direction_bits(directions)
+        self._directions = direction_count(options.directions)
+        at = vector(point, 3, "point")
+        if at is not None:
+            options.point = at.tolist()
         options.link = ffi.NULL if link is None else lib.psdm_robot_link_name(robot._pointer, robot._joint_of(link))
         if prefix is not None:
             keep.append(encode(prefix))
@@ -204,7 +211,7 @@ class Code:
         if unknown:
             raise TypeError(f"{function} of this code takes no {', '.join(unknown)}")
         states = States(values, [name for name, _ in own], [length for _, length in own], self.dtype)
-        columns = results[0][1] // self.robot.n
+        columns = self._directions if lib.psdm_function_is_task(number) else results[0][1] // self.robot.n
         shapes = [shape if len(shape) > 1 else (length,) for shape, (_, length) in zip(function_results(number, self.robot.n, columns).values(), results)]
         answer = Results(states, shapes, [name for name, _ in results], out)
         rows = iter(states.rows)

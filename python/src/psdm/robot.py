@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from psdm._arrays import Results, States
 from psdm._commands import Commands
-from psdm._library import Array, address, check, chosen, encode, ffi, function_inputs, function_of, function_results, lib, new_error, text_of, unknown, vector
+from psdm._library import Array, PsdmError, address, check, chosen, encode, ffi, function_inputs, function_of, function_results, lib, new_error, text_of, unknown, vector
+from psdm._terms import RobotTerms
 
 if TYPE_CHECKING:
     from psdm.code import Code
@@ -99,7 +100,7 @@ class _Work:
         self.linear = ffi.gc(self.linear[0], lambda linear: lib.psdm_linear_free(linear, ffi.NULL))
 
 
-class Robot(Commands):
+class Robot(Commands, RobotTerms):
     """A robot from a YAML or URDF file: constant, and threads may share it.
 
     Functions of states take arrays (..., n), whose leading dimensions broadcast, and answer arrays with the same leading dimensions; ``out=``
@@ -435,16 +436,18 @@ class Robot(Commands):
             self._spare.append(work)
         del keep
         if status != lib.PSDM_OK:
-            self._refuse(status, states.count, int(done[0]))
+            self._refuse(function, status, states.count, int(done[0]))
         return results.finish()
 
-    def _refuse(self, status: int, count: int, done: int) -> None:
-        error = new_error()
+    def _refuse(self, function: int, status: int, count: int, done: int) -> None:
+        error, where = new_error(), f"state {done}: " if count > 1 else ""
         if status == lib.PSDM_E_MISSING:
             check(lib.psdm_robot_ready(self._pointer, error), error)
         if status == lib.PSDM_E_SINGULAR:
             check(lib.psdm_mass_condition(self._pointer, ffi.NULL, ffi.NULL, error), error)
-        check(status, None, f"state {done}: " if count > 1 else "")
+            if lib.psdm_function_is_task(function):
+                raise PsdmError(f"{where}singular: here the link cannot move in every direction of the task", "PSDM_E_SINGULAR")
+        check(status, None, where)
 
     def _joint_of(self, link: str | int | None) -> int:
         """Counted from 0; None is default_link."""
