@@ -23,7 +23,7 @@ static psdm_status find(const psdm_robot *r, const psdm_derive_options *options,
   double reach = psdmp_derive_reach(r, &m->arena);
   if (m->arena.failed) return psdmp_base_no_memory(r->file, error);
   m->combined = psdmp_derive_restriction_combines(&assumed, m->standard);
-  status = assumed.B || r->coupled || !r->plain_drives
+  status = assumed.B || r->closure || r->coupled || !r->plain_drives
                ? psdmp_derive_base_sampled(r, &assumed, tolerance, m, info, error)
                : psdmp_derive_base_recursion(r, reach, tolerance, m, info, error);
   if (!status) psdmp_model_set_fates(m);
@@ -36,10 +36,6 @@ psdm_status psdm_base_parameters_derive(const psdm_robot *r, const psdm_derive_o
                                         psdm_error *error) {
   psdm_derive_info info = {0};
   *model = NULL;
-  if (r->closure)
-    return psdmp_base_fail(
-        error, PSDM_E_ROBOT, r->file, 0, 0,
-        "a robot with closed loops has no structure in sines and cosines; sample it: model d, d0 or h");
   if (r->bodies > PSDM_BASE_PARAMETERS_JOINTS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
                            "%d moving joints; base parameters are found for at most %d", r->bodies,

@@ -8,6 +8,7 @@
 
 #include "derive/base_numeric_priv.h"
 #include "psdm/rigid.h"
+#include "rigid/rigid.h"
 
 enum { MAX_STATE = 4 }; /* vectors of length n in one sample */
 
@@ -199,16 +200,21 @@ typedef struct draw {
   double *rows; /* (samples x height x S) */
 } draw;
 
-/* a random sample at which the robot's loops close; may need a few tries */
+/* moves the position at x towards home until the loops close */
+static void close_loops(const sampler *s, double *x, const double *scale) {
+  for (int i = 0; i < s->n; i++) s->state[i] = x[i] * scale[i];
+  psdmp_rigid_pull_home(s->robot, s->work, s->state);
+  for (int i = 0; i < s->n; i++) x[i] = s->state[i] / scale[i];
+}
+
+/* a random sample */
 static psdm_status draw_one(const sampler *s, uint64_t *seed, double *x, double *rows, psdm_error *error) {
-  psdm_status status = PSDM_OK;
-  for (int t = 0; t < 500; t++) {
-    for (int i = 0; i < s->variables; i++) x[i] = psdmp_base_random(seed, -1, 1);
-    status = evaluate(s, x, rows);
-    if (!status) return PSDM_OK;
-  }
-  return psdmp_base_fail(error, status, s->robot->file, 0, 0, "no usable sample in 500 random states: %s",
-                         psdm_status_text(status));
+  int second = 2 * s->n; /* position of an energy's other state */
+  for (int i = 0; i < s->variables; i++) x[i] = psdmp_base_random(seed, -1, 1);
+  if (s->robot->closure) close_loops(s, x, s->scale);
+  if (s->robot->closure && s->kind == PSDM_SAMPLE_H) close_loops(s, x + second, s->scale + second);
+  psdm_status status = evaluate(s, x, rows);
+  return status ? psdmp_base_fail(error, status, s->robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 static psdm_status find_pattern(const sampler *s, const draw *d, pattern *p, psdm_error *error) {

@@ -7,6 +7,7 @@
 #include "derive/collect_priv.h"
 #include "linalg/linalg.h"
 #include "psdm/rigid.h"
+#include "rigid/rigid.h"
 
 /* remainders of sampled columns below this are rounding: recursions of a dozen joints are accurate to 1e-15, and a few
  * hundred samples add up */
@@ -295,6 +296,7 @@ static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work
   for (int i = 0; i < r->n; i++) apart |= motion[i].spin > 1;
   for (int s = 0; s < samples; s++) {
     psdmp_derive_random_state(r, reach, motion, &seed, q, qd, qdd);
+    psdmp_rigid_pull_home(r, work, q);
     psdm_status status = psdm_regressor_standard(r, work, q, apart ? qd : still, qdd, Y);
     if (status) return status;
     for (int i = 0; i < r->n; i++) {

@@ -4,6 +4,7 @@
 #include "derive/collect_priv.h"
 #include "psdm/base_parameters.h"
 #include "psdm/rigid.h"
+#include "rigid/rigid.h"
 
 static psdm_status failed(const psdm_robot *r, psdm_status status, psdm_error *error) {
   return psdmp_base_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
@@ -136,13 +137,11 @@ static void shorten_slides(comparison *c) {
 static psdm_status compare_at(comparison *c, psdm_work *work, int state, uint64_t *seed) {
   const psdm_robot *r = c->robot;
   int n = r->n, S = psdm_robot_parameter_count(r);
-  psdm_status status = PSDM_E_LOOP;
-  for (int t = 0; t < 500 && status == PSDM_E_LOOP; t++) { /* a closed loop may need a few tries */
-    psdmp_derive_random_state(r, c->reach, c->motion, seed, c->q, c->qd, c->qdd);
-    if (state % 2) shorten_slides(c);
-    if (state % 4 == 1 || state % 4 == 2) make_fast(c);
-    status = psdm_regressor_standard(r, work, c->q, c->qd, c->qdd, c->Y);
-  }
+  psdmp_derive_random_state(r, c->reach, c->motion, seed, c->q, c->qd, c->qdd);
+  if (state % 2) shorten_slides(c);
+  if (state % 4 == 1 || state % 4 == 2) make_fast(c);
+  psdmp_rigid_pull_home(r, work, c->q);
+  psdm_status status = psdm_regressor_standard(r, work, c->q, c->qd, c->qdd, c->Y);
   if (status) return status;
   if (c->of->model && c->of->model->p) psdm_model_y(c->of->model, c->q, c->qd, c->qdd, c->y);
   for (int set = 0; set < c->sets; set++) {
