@@ -222,6 +222,7 @@ static void set_inputs(const measure *m, int s, double *input) {
   put(input, PSDMP_CODEGEN_IN_QDD, t->qdd + s * n, n);
   put(input, PSDMP_CODEGEN_IN_TAU, m->tau + s * n, n);
   for (int k = 0; k < 7; k++) put(input, (psdmp_codegen_block)(PSDMP_CODEGEN_IN_DQ + k), t->small[k] + s * n, n);
+  if (t->p) put(input, PSDMP_CODEGEN_IN_P, t->p + (long)s * t->code->loop->passives, t->code->loop->passives);
   if (t->code->friction.there) {
     int states = t->code->friction.drag.states;
     put(input, PSDMP_CODEGEN_IN_DT, &t->dt, 1);

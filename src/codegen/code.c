@@ -7,6 +7,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/friction_priv.h"
+#include "codegen/loop_priv.h"
 #include "codegen/trial.h"
 #include "model/model.h"
 #include "psdm/base_parameters.h"
@@ -93,6 +94,7 @@ psdm_status psdmp_codegen_program_shape(const psdm_robot *r, int l, const psdm_c
   program->length[PSDMP_CODEGEN_IN_Q] = n;
   for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
     program->length[inputs[k].block] = takes(f, inputs[k].name) ? n : 0;
+  program->length[PSDMP_CODEGEN_IN_P] = r->closure ? r->closure->passives : 0;
   int each =
       psdm_function_shape(f, n, psdmp_codegen_width(o, f == PSDM_F_REGRESSOR ? l + more : l, f), &rows, &columns);
   for (const char *at = psdm_function_results(f); *at; at += *at == ' ') {
@@ -208,16 +210,21 @@ static void swap(psdmp_codegen_program *a, psdmp_codegen_program *b) {
   *b = keep;
 }
 
+static psdm_status trace(psdm_code *code, psdm_function f, bool plain, psdmp_base_arena *arena,
+                         psdmp_codegen_program *p, psdm_error *error) {
+  if (code->loop) return psdmp_codegen_build_closed(code, f, plain, arena, p, error);
+  return psdmp_codegen_build_recursive(code->robot, code->model, code->theta, &code->options, f, plain, arena, p,
+                                       error);
+}
+
 /* traced, not yet factored; twice where the first is not precise, and the better one stays */
 psdm_status psdmp_codegen_build_precise(psdm_code *code, psdm_function f, psdmp_codegen_trial *t,
                                         psdmp_base_arena *arena, psdmp_codegen_program *best, psdm_error *error) {
   psdmp_codegen_program other = {0};
-  psdm_status status = psdmp_codegen_build_recursive(code->robot, code->model, code->theta, &code->options, f, false,
-                                                     arena, best, error);
+  psdm_status status = trace(code, f, false, arena, best, error);
   if (!status) status = check(code, t, best, error);
   if (status || !best->graph || best->error <= PRECISE) return status;
-  status = psdmp_codegen_build_recursive(code->robot, code->model, code->theta, &code->options, f, true, arena, &other,
-                                         error);
+  status = trace(code, f, true, arena, &other, error);
   if (!status) status = check(code, t, &other, error);
   if (!status && other.graph && !(other.error >= best->error / 4)) swap(&other, best);
   drop(&other);
@@ -380,8 +387,9 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
                            "link '%s' is fixed to the base: it has a pose but no Jacobian", name);
   }
-  psdm_status unsuited = check_tasks(code, error);
-  if (unsuited) return unsuited;
+  psdm_status status = check_tasks(code, error);
+  if (!status) status = psdmp_codegen_loop_options(r, o, error);
+  if (status) return status;
   if (outside_model(o) && o->method == PSDM_CODE_EXPANDED)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
                            "gravity, payload and wrench as arguments need the recursive method");
@@ -420,7 +428,7 @@ static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, p
   const psdm_robot *r = code->robot;
   const psdm_code_options *o = &code->options;
   bool functions = o->method == PSDM_CODE_EXPANDED ||
-                   (o->method == PSDM_CODE_AUTO && r->bodies <= EXPANDED_BODIES && !outside_model(o));
+                   (!r->closure && o->method == PSDM_CODE_AUTO && r->bodies <= EXPANDED_BODIES && !outside_model(o));
   psdm_status status = PSDM_E_ARGUMENT;
   psdm_robot any = psdmp_codegen_any_gravity(r); /* whose base parameters serve every direction of gravity */
   if (o->gravity_argument) r = &any;
@@ -434,10 +442,11 @@ static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, p
 static psdm_status set_theta(psdm_code *code, psdm_error *error) {
   const psdm_robot *r = code->robot;
   const psdm_code_options *o = &code->options;
-  if (o->gravity_argument && r->coupled && (o->theta_argument || o->functions >> PSDM_F_REGRESSOR & 1))
+  if (o->gravity_argument && (r->coupled || r->closure) && (o->theta_argument || o->functions >> PSDM_F_REGRESSOR & 1))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
-                           "coupled joints have other base parameters for other gravity: with gravity as an argument "
-                           "neither theta as an argument nor a regressor");
+                           "%s have other base parameters for other gravity: with gravity as an argument neither theta "
+                           "as an argument nor a regressor",
+                           r->closure ? "closed loops" : "coupled joints");
   size_t standard = (size_t)psdm_model_standard_count(code->model), l = (size_t)psdm_model_l(code->model);
   double *theta = psdmp_base_arena_alloc(&code->arena, (l + standard + 1) * sizeof *theta), *pi = theta + l;
   if (!theta) return psdmp_base_no_memory(r->file, error);
@@ -546,9 +555,6 @@ static psdm_status ask_memory(const psdm_code *code, psdm_error *error) {
 static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, const psdm_code_options *options,
                                 const psdm_allocator *allocator, psdm_code **out, psdm_error *error) {
   *out = NULL;
-  if (r->closure)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
-                           "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
   if (!r->n)
     return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "no joint moves: there are no dynamics to generate");
   psdm_code *code = psdmp_base_alloc(allocator, sizeof *code);
@@ -564,10 +570,12 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
                                                                                 : PSDM_OK;
   else if (!status) status = set_model(code, allocator, error);
   if (!status) status = set_theta(code, error);
+  if (!status) status = psdmp_codegen_loop_new(code, error);
   if (!status) status = check_mass(code, allocator, error);
   psdmp_base_arena scratch = {.allocator = allocator};
   psdmp_codegen_trial t = {.arena = &scratch};
   if (!status) status = psdmp_codegen_trial_new(code, &scratch, &t, error);
+  if (!status) status = psdmp_codegen_loop_check(code, &t, error);
   for (int f = 0; f < PSDM_FUNCTION_COUNT && !status; f++) {
     if (!(code->options.functions >> f & 1)) continue;
     if (!progress(&code->options, f)) {
@@ -616,6 +624,7 @@ psdm_status psdm_code_build_model(const psdm_robot *r, const psdm_model *model, 
 void psdm_code_free(psdm_code *code) {
   if (!code) return;
   for (int k = 0; k < code->programs; k++) psdm_graph_free(code->program[k].graph);
+  psdmp_codegen_loop_free(code);
   psdm_model_free(code->model);
   psdmp_base_arena_free_owner(&code->arena, code);
 }

@@ -34,7 +34,8 @@ enum { PSDMP_CODEGEN_BLOCK = 1 << 12 };
   X(EQ, "eq")                                                                                          \
   X(EQD, "eqd")                                                                                        \
   X(EQDD, "eqdd")                                                                                      \
-  X(Z, "z") /* (states) what friction remembers */
+  X(Z, "z") /* (states) what friction remembers */                                                     \
+  X(P, "p") /* (passives) positions of the passive joints of closed loops */
 
 typedef enum psdmp_codegen_block {
 #define PSDMP_CODEGEN_INPUT_ENUM(id, name) PSDMP_CODEGEN_IN_##id,
@@ -138,12 +139,27 @@ typedef struct psdmp_codegen_friction {
   const double *pi;         /* (standard) of that robot */
 } psdmp_codegen_friction;
 
+/* Closed loops: loop.c. Columns and rows of matrices as code has them. */
+typedef struct psdmp_codegen_loop {
+  int passives, equations;
+  /* q, p -> gap (equations), A (equations x passives), its derivative by p, column by column */
+  psdmp_codegen_program closure;
+  double *home, *start; /* (n), (passives) where the branch starts */
+  double *unit;         /* (n + passives) 1, or metres where a joint slides */
+  double size;          /* of the loops, m */
+  /* where this holds, the determinant of A0^T A is positive all along the branch; A0: (equations x passives) */
+  bool oriented;
+  double *A;
+  struct psdmp_codegen_loop_tree *tree;
+} psdmp_codegen_loop;
+
 /* A bundle of functions, ready to be written. */
 struct psdm_code {
   psdmp_base_arena arena;    /* owns everything below but graphs and model */
   psdm_code_options options; /* functions filled in; prefix checked, a C identifier */
   const psdm_robot *robot;   /* the caller's; must outlive the code */
   psdmp_codegen_friction friction;
+  psdmp_codegen_loop *loop; /* NULL: no closed loops */
   psdm_model *model; /* owned: base parameters, functions too when they were derived */
   /* the model is what is right, not the robot: psdm_code_build_model */
   bool given;

@@ -6,6 +6,7 @@
 
 #include "codegen/chain_priv.h"
 #include "codegen/friction_priv.h"
+#include "codegen/loop_priv.h"
 #include "codegen/rounding_priv.h"
 #include "derive/derive.h"
 #include "linalg/linalg.h"
@@ -24,6 +25,7 @@ double psdmp_codegen_trial_coarse(uint64_t *seed, double range) {
 }
 
 double psdmp_codegen_joint_unit(const psdm_robot *r, int i) {
+  if (r->closure) i = r->closure->independent[i];
   for (int b = 0; b < r->bodies; b++)
     for (int e = r->g_row[b]; e < r->g_row[b + 1] && r->body[b].prismatic; e++)
       if (r->g_col[e] == i) return psdmp_robot_unit(r);
@@ -109,8 +111,22 @@ static void *duplicate(psdmp_base_arena *arena, const void *from, size_t bytes) 
   return copy;
 }
 
+/* a closed robot shares its numbers with its tree */
+static bool copy_closed(const psdm_robot *r, psdmp_base_arena *arena, psdm_robot *c) {
+  psdm_robot *tree = PSDMP_BASE_NEW(arena, 1, psdm_robot);
+  psdmp_robot_closure *closure = duplicate(arena, r->closure, sizeof *closure);
+  if (!tree || !closure || !psdmp_codegen_robot_copy(r->closure->tree, arena, tree)) return false;
+  *c = *r;
+  c->closure = closure;
+  closure->tree = tree;
+  c->link = tree->link, c->body = tree->body, c->place = tree->place;
+  c->pi = tree->pi, c->drive = tree->drive, c->body_drive = tree->body_drive, c->drive_mass = tree->drive_mass;
+  return true;
+}
+
 bool psdmp_codegen_robot_copy(const psdm_robot *r, psdmp_base_arena *arena, psdm_robot *c) {
   size_t n = (size_t)r->n, bodies = (size_t)r->bodies;
+  if (r->closure) return copy_closed(r, arena, c);
   if (!psdmp_robot_copy(r, arena, c)) return false;
   c->pi = duplicate(arena, r->pi, 10 * bodies * sizeof *r->pi);
   c->drive = duplicate(arena, r->drive, (size_t)r->drives * sizeof *r->drive);
@@ -124,6 +140,11 @@ static void dress_robot(psdm_robot *r, const double *pi, const double *gravity, 
   int body = r->link[r->last].body;
   psdm_robot_set_parameters(r, pi);
   memcpy(r->gravity, gravity, sizeof r->gravity);
+  if (r->closure) {
+    psdm_robot *tree = (psdm_robot *)r->closure->tree; /* of a copy */
+    memcpy(tree->gravity, gravity, sizeof tree->gravity);
+    r = tree;
+  }
   if (!payload || body < 0) return;
   double moved[10];
   psdmp_robot_standard_move(&r->link[r->last].frame, payload, moved);
@@ -344,7 +365,8 @@ psdm_status psdmp_codegen_trial_new(const psdm_code *code, psdmp_base_arena *are
     return psdmp_base_no_memory(code->robot->file, error);
   }
   set_states(t);
-  psdm_status status = set_parameters(t, error);
+  psdm_status status = psdmp_codegen_trial_close(t, error);
+  if (!status) status = set_parameters(t, error);
   if (status) psdmp_codegen_trial_free(t);
   return status;
 }

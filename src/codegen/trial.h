@@ -27,6 +27,7 @@ typedef struct psdmp_codegen_trial {
    * (PSDMP_CODEGEN_STATES x states); room */
   psdm_robot loaded;
   double dt, *q0, *qd0, *z, *room;
+  double *p;               /* (PSDMP_CODEGEN_STATES x passives) of closed loops */
   double *state, *scratch; /* (9 n) in psdm_eval's order, then (3 n n) */
   double *input;           /* (blocks x PSDMP_CODEGEN_BLOCK) room for one state's arguments */
   bool conditioned;        /* the self-test has CONDITION */

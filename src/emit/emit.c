@@ -110,11 +110,12 @@ bool psdmp_emit_block_shared(psdmp_codegen_block block) {
          block == PSDMP_CODEGEN_IN_WRENCH || block == PSDMP_CODEGEN_IN_DT;
 }
 
-void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
+static void emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p, bool closing) {
   const char *between = "";
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b]) continue;
-    psdmp_emit_say(e, "%sconst ` *$RESTRICT %s", between, psdmp_emit_block_names[b]);
+    psdmp_emit_say(e, "%s%s` *$RESTRICT %s", between, closing && b == PSDMP_CODEGEN_IN_P ? "" : "const ",
+                   psdmp_emit_block_names[b]);
     between = ", ";
   }
   for (int r = 0; r < p->results; r++) {
@@ -122,6 +123,9 @@ void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p) 
     between = ", ";
   }
 }
+
+void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p) { emit_arguments(e, p, false); }
+void psdmp_emit_arguments_closing(psdmp_emit_writer *e, const psdmp_codegen_program *p) { emit_arguments(e, p, true); }
 
 /* ---- what becomes of each node ---- */
 

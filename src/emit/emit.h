@@ -41,6 +41,7 @@ bool psdmp_emit_block_shared(psdmp_codegen_block block);
 
 /* "const double *$RESTRICT q, ..., double *$RESTRICT tau". */
 void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p);
+void psdmp_emit_arguments_closing(psdmp_emit_writer *e, const psdmp_codegen_program *p); /* the same; p is written */
 
 /* ---- one function as a list of statements ---- */
 
@@ -151,6 +152,13 @@ extern const psdmp_emit_dialect psdmp_emit_dialect_lanes;
 
 void psdmp_emit_lanes_helpers(psdmp_emit_writer *e, const psdmp_emit_needs *needs);
 psdm_status psdmp_emit_batch(psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena);
+
+/* ---- loop.c: closed loops ---- */
+
+void psdmp_emit_loop_header(psdmp_emit_writer *e); /* without loops: nothing */
+void psdmp_emit_loop_prototype(psdmp_emit_writer *e, const psdmp_codegen_program *p);
+void psdmp_emit_loop_source(psdmp_emit_writer *e); /* behind the function closure */
+void psdmp_emit_loop_function(psdmp_emit_writer *e, const psdmp_codegen_program *p);
 
 /* ---- the files ---- */
 

@@ -30,7 +30,8 @@ static const char *const block_docs[PSDMP_CODEGEN_IN_COUNT] = {
     [PSDMP_CODEGEN_IN_EQ] = "another small change of q",
     [PSDMP_CODEGEN_IN_EQD] = "another small change of qd",
     [PSDMP_CODEGEN_IN_EQDD] = "another small change of qdd",
-    [PSDMP_CODEGEN_IN_Z] = "what friction remembers, listed above"};
+    [PSDMP_CODEGEN_IN_Z] = "what friction remembers, listed above",
+    [PSDMP_CODEGEN_IN_P] = "in, out: positions of the passive joints, listed above"};
 
 static const char *const result_docs[PSDM_FUNCTION_COUNT] = {
     [PSDM_F_INVERSE] = "torques that the motors must supply; N m, N where a joint slides",
@@ -215,6 +216,10 @@ static void emit_prototype(psdmp_emit_writer *e, const psdmp_codegen_program *p)
                     p->cost.add, p->cost.div, p->cost.sincos);
   if (p->cost.calls) psdm_output_print(e->out, ", %ld exponentials, powers and the like", p->cost.calls);
   psdm_output_text(e->out, " */\n");
+  if (e->code->loop) {
+    psdmp_emit_loop_prototype(e, p);
+    return;
+  }
   psdmp_emit_say(e, "void @%s(", p->name);
   psdmp_emit_arguments(e, p);
   psdm_output_text(e->out, ");\n\n");
@@ -247,6 +252,7 @@ void psdmp_emit_header(psdmp_emit_writer *e) {
                  code->robot->n, psdm_model_l(code->model));
   emit_parameters(e);
   emit_friction(e);
+  psdmp_emit_loop_header(e);
   for (int k = 0; k < code->programs; k++) emit_prototype(e, &code->program[k]);
   if (code->options.target == PSDM_CODE_SIMD) emit_batch_prototypes(e);
   if (code->options.target == PSDM_CODE_CUDA) psdmp_emit_cuda_prototypes(e);
@@ -288,12 +294,14 @@ static void emit_product(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
                  p->result[0].name, n, p->result[1].name, n, n);
 }
 
-static psdm_status emit_function(psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena) {
+/* before, after: words around the name */
+static psdm_status emit_body(psdmp_emit_writer *e, const psdmp_codegen_program *p, const char *before,
+                             const char *after, psdmp_base_arena *arena) {
   psdmp_emit_listing l;
   psdmp_codegen_program body = scalar_body(p);
   psdm_status status = psdmp_emit_listing_set(e, &body, &psdmp_emit_dialect_c, arena, &l);
   if (status) return status;
-  psdmp_emit_say(e, "void @%s(", p->name);
+  psdmp_emit_say(e, "%svoid @%s%s(", before, p->name, after);
   psdmp_emit_arguments(e, p);
   psdm_output_text(e->out, ") {\n");
   if (p->inner) psdmp_emit_say(e, "  ` factor[%d];\n", body.result[1].count);
@@ -303,15 +311,34 @@ static psdm_status emit_function(psdmp_emit_writer *e, const psdmp_codegen_progr
   return PSDM_OK;
 }
 
+static psdm_status emit_function(psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena) {
+  psdm_status status = emit_body(e, p, "", e->code->loop ? "_at" : "", arena);
+  if (!status && e->code->loop) psdmp_emit_loop_function(e, p);
+  return status;
+}
+
+static psdm_status add_needs(psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena,
+                             psdmp_emit_needs *needs) {
+  psdmp_emit_listing l;
+  psdmp_codegen_program body = scalar_body(p);
+  psdm_status status = psdmp_emit_listing_set(e, &body, &psdmp_emit_dialect_c, arena, &l);
+  if (!status) psdmp_emit_listing_needs(&l, needs);
+  return status;
+}
+
 static psdm_status find_needs(psdmp_emit_writer *e, psdmp_base_arena *arena, psdmp_emit_needs *needs) {
-  for (int k = 0; k < e->code->programs; k++) {
-    psdmp_emit_listing l;
-    psdmp_codegen_program body = scalar_body(&e->code->program[k]);
-    psdm_status status = psdmp_emit_listing_set(e, &body, &psdmp_emit_dialect_c, arena, &l);
-    if (status) return status;
-    psdmp_emit_listing_needs(&l, needs);
-  }
-  return PSDM_OK;
+  psdm_status status = e->code->loop ? add_needs(e, &e->code->loop->closure, arena, needs) : PSDM_OK;
+  for (int k = 0; k < e->code->programs && !status; k++) status = add_needs(e, &e->code->program[k], arena, needs);
+  return status;
+}
+
+/* the loops' equations and what solves them */
+static psdm_status emit_loops(psdmp_emit_writer *e, psdmp_base_arena *arena) {
+  if (!e->code->loop) return PSDM_OK;
+  psdm_output_text(e->out, "/* gaps of the loops, and their derivative by p */\n");
+  psdm_status status = emit_body(e, &e->code->loop->closure, "static ", "", arena);
+  if (!status) psdmp_emit_loop_source(e);
+  return status;
 }
 
 psdm_status psdmp_emit_source(psdmp_emit_writer *e, psdmp_base_arena *arena) {
@@ -323,10 +350,11 @@ psdm_status psdmp_emit_source(psdmp_emit_writer *e, psdmp_base_arena *arena) {
   psdmp_emit_banner(
       e, "Dynamics of a robot as straight-line code. C99; see the header for what each function takes and gives.");
   psdmp_emit_say(e, "#include \"%s.h\"\n\n", e->prefix);
-  if ((needs.calls & ~(1u << PSDM_OP_SIGN)) || needs.angles) psdm_output_text(e->out, "#include <math.h>\n\n");
+  if ((needs.calls & ~(1u << PSDM_OP_SIGN)) || needs.angles || code->loop) psdm_output_text(e->out, "#include <math.h>\n\n");
   if (simd || (needs.angles && code->options.sincos == PSDM_SINCOS_POLYNOMIAL)) emit_vector_switch(e);
   psdmp_emit_sincos(e, &needs);
   if (simd) psdmp_emit_lanes_helpers(e, &needs);
+  status = emit_loops(e, arena);
   for (int k = 0; k < code->programs && !status; k++) status = emit_function(e, &code->program[k], arena);
   for (int k = 0; k < code->programs && !status && simd; k++) status = psdmp_emit_batch(e, &code->program[k], arena);
   return status;

@@ -82,6 +82,7 @@ static bool named_scale(const psdmp_codegen_program *p) {
 
 /* whether some test compares numbers with the largest expected one */
 static bool needs_largest(const psdm_code *code) {
+  if (code->loop) return true;
   for (int k = 0; k < code->programs; k++)
     if (!named_scale(&code->program[k]) &&
         (!psdmp_codegen_inverts(code->program[k].function) || code->options.target != PSDM_CODE_C))
@@ -91,6 +92,7 @@ static bool needs_largest(const psdm_code *code) {
 
 /* whether some test compares numbers with numbers */
 static bool compares(const psdm_code *code) {
+  if (code->loop) return true;
   for (int k = 0; k < code->programs; k++)
     if (!psdmp_codegen_inverts(code->program[k].function)) return true;
   return code->options.target != PSDM_CODE_C;
@@ -129,7 +131,8 @@ static void emit_call(psdmp_emit_writer *e, const psdmp_codegen_program *p, cons
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b]) continue;
     bool shared = psdmp_emit_block_shared((psdmp_codegen_block)b);
-    if (b == PSDMP_CODEGEN_IN_TAU && before[0] == 'i')
+    if (b == PSDMP_CODEGEN_IN_P) psdm_output_text(e->out, "p, ");
+    else if (b == PSDMP_CODEGEN_IN_TAU && before[0] == 'i')
       psdm_output_print(e->out, "tau_of_%s%s, ", p->name, after); /* not every function has the wrench in it */
     else psdm_output_print(e->out, "%s%s%s, ", shared ? "in_" : before, psdmp_emit_block_names[b], shared ? "" : after);
   }
@@ -139,6 +142,11 @@ static void emit_call(psdmp_emit_writer *e, const psdmp_codegen_program *p, cons
   psdm_output_text(e->out, ");\n");
 }
 
+/* closed loops: p of state i; where there is none, results are nan */
+static void emit_walk(psdmp_emit_writer *e) {
+  if (e->code->loop) psdmp_emit_say(e, "` p[$PASSIVES];\n    @walk(in_q[i], p);\n    ");
+}
+
 /* got against expected, state by state */
 static void emit_plain_test(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   int count = (int)p->outputs;
@@ -146,6 +154,7 @@ static void emit_plain_test(psdmp_emit_writer *e, const psdmp_codegen_program *p
   psdmp_emit_say(e, "static int test_%s(void) {\n  double error = 0;\n", p->name);
   if (energy) psdmp_emit_say(e, "  double from = 0;\n");
   psdmp_emit_say(e, "  for (int i = 0; i < STATES; i++) {\n    ` got[%d];\n    ", count);
+  emit_walk(e);
   emit_call(e, p, "", "in_", "[i]", "got");
   if (energy)
     psdmp_emit_say(
@@ -165,6 +174,7 @@ static void emit_inverting_test(psdmp_emit_writer *e, const psdmp_codegen_progra
                  p->name);
   psdmp_emit_say(e, "  for (int m = 0; m < %d; m++) {\n    double error = 0, scale = 0;\n", p->results);
   psdmp_emit_say(e, "    for (int i = 0; i < STATES; i++) {\n      ` got[%d];\n      ", count);
+  emit_walk(e);
   emit_call(e, p, "", "in_", "[i]", "got");
   psdmp_emit_say(
       e,
@@ -274,10 +284,40 @@ static void emit_batch_test(psdmp_emit_writer *e, const psdmp_codegen_program *p
   psdmp_emit_say(e, ");\n}\n\n");
 }
 
+/* of the passive joints */
+static double smallest_unit(const psdmp_emit_writer *e) {
+  double least = 1;
+  for (int k = 0; k < e->code->loop->passives; k++) least = fmin(least, e->code->loop->unit[e->code->robot->n + k]);
+  return least;
+}
+
+/* closed loops: the passive joints from the file's position, and from near by; a position that does not exist */
+static void emit_loop_test(psdmp_emit_writer *e, const psdmp_codegen_trial *t) {
+  char near[40];
+  if (!e->code->loop) return;
+  emit_table(e, "out_p", t->p, e->code->loop->passives, false);
+  psdmp_emit_say(e,
+                 "static int test_loops(void) {\n  double error = 0;\n  int wrong = 0;\n"
+                 "  for (int i = 0; i < STATES; i++) {\n    ` p[$PASSIVES], q[$N];\n"
+                 "    wrong += @walk(in_q[i], p) != $OK;\n"
+                 "    error = difference(error, p, out_p[i], $PASSIVES);\n"
+                 "    for (int k = 0; k < $PASSIVES; k++) p[k] += (`)%s;\n"
+                 "    wrong += @close(in_q[i], p) != $OK;\n",
+                 psdmp_emit_literal(e, 0.01 * smallest_unit(e), near));
+  psdmp_emit_say(e,
+                 "    error = difference(error, p, out_p[i], $PASSIVES);\n"
+                 "    for (int k = 0; k < $N; k++) q[k] = (`)NAN;\n"
+                 "    wrong += @close(q, p) == $OK || @walk(q, p) == $OK;\n"
+                 "    error = difference(error, p, out_p[i], $PASSIVES); /* left as it was */\n  }\n"
+                 "  wrong += report(\"loops\", error, largest(out_p[0], STATES*$PASSIVES));\n"
+                 "  return wrong;\n}\n\n");
+}
+
 /* CUDA: a number of states that threads share out in fours, and one that they do not */
 static void emit_main(psdmp_emit_writer *e) {
   bool simd = e->code->options.target == PSDM_CODE_SIMD, cuda = e->code->options.target == PSDM_CODE_CUDA;
   psdm_output_text(e->out, "int main(void) {\n  int wrong = 0;\n");
+  if (e->code->loop) psdm_output_text(e->out, "  wrong += test_loops();\n");
   for (int k = 0; k < e->code->programs; k++) psdmp_emit_say(e, "  wrong += test_%s();\n", e->code->program[k].name);
   for (int k = 0; k < e->code->programs && simd; k++)
     psdmp_emit_say(e, "  wrong += test_%s_batch(BATCH);\n", e->code->program[k].name);
@@ -370,6 +410,7 @@ psdm_status psdmp_emit_selftest(psdmp_emit_writer *e, psdmp_base_arena *arena, p
   for (int k = 0; k < code->programs; k++)
     (psdmp_codegen_inverts(code->program[k].function) ? emit_inverting_test : emit_plain_test)(e, &code->program[k]);
   for (int k = 0; k < code->programs && code->options.target != PSDM_CODE_C; k++) emit_batch_test(e, &code->program[k]);
+  emit_loop_test(e, &t);
   emit_main(e);
 done:
   psdmp_codegen_trial_free(&t);

@@ -153,10 +153,10 @@ static psdm_status find_task(codegen *j) {
   psdm_code_options *o = &j->options;
   bool given = j->set.point.given || j->set.directions;
   if (given && !(o->functions & tasks()))
-    return psdmp_job_wrong(&j->job, "\1%s needs a cartesian function", j->set.directions ? "directions" : "point");
+    return psdmp_job_wrong(&j->job, "`%s` needs a cartesian function", j->set.directions ? "directions" : "point");
   for (int k = 0; k < 3 && j->set.point.given; k++) o->point[k] = j->set.point.value[k];
   if (j->set.directions && !psdm_directions_find(j->set.directions, &o->directions))
-    return psdmp_job_wrong(&j->job, "\1directions '%s': some of x,y,z,rx,ry,rz were expected",
+    return psdmp_job_wrong(&j->job, "`directions` '%s': some of x,y,z,rx,ry,rz were expected",
                            psdmp_job_safe(&j->job, j->set.directions));
   return PSDM_OK;
 }
