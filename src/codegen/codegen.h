@@ -160,7 +160,7 @@ struct psdm_code {
   const psdm_robot *robot;   /* the caller's; must outlive the code */
   psdmp_codegen_friction friction;
   psdmp_codegen_loop *loop; /* NULL: no closed loops */
-  psdm_model *model; /* owned: base parameters, functions too when they were derived */
+  psdm_model *model;        /* owned: base parameters, functions too when they were derived */
   /* the model is what is right, not the robot: psdm_code_build_model */
   bool given;
   double *theta;     /* (l) NULL when the robot does not know its inertias */

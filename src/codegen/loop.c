@@ -22,11 +22,14 @@ psdm_status psdmp_codegen_loop_options(const psdm_robot *r, const psdm_code_opti
     return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d closed loops; code is generated for at most %d",
                            r->closure->loops, (int)PSDMP_CODEGEN_CODE_JOINTS);
   if (o->method == PSDM_CODE_EXPANDED)
-    return refuse(r, error, "there is no closed form in sines and cosines to expand; the recursive method has all functions");
+    return refuse(r, error,
+                  "there is no closed form in sines and cosines to expand; the recursive method has all functions");
   if (o->sincos == PSDM_SINCOS_CALLER)
     return refuse(r, error, "the angles of passive joints are found by the code, so it takes their sines itself");
   if (o->target != PSDM_CODE_C)
-    return refuse(r, error, "code is generated for target c; not for simd or cuda, whose states would each follow their own branch");
+    return refuse(
+        r, error,
+        "code is generated for target c; not for simd or cuda, whose states would each follow their own branch");
   if (o->wraps) return refuse(r, error, "wrappers cannot pass on the passive joints' positions and the status");
   if (o->friction != PSDM_FRICTION_NONE || o->parameters)
     return refuse(r, error, "friction is not generated; friction columns of the regressor are");
@@ -84,8 +87,9 @@ static psdm_status set_home(psdm_code *code, psdm_error *error) {
   psdm_status status = psdm_loop_close(r, work, l->home, NULL, q, NULL);
   psdm_work_free(work, code->arena.allocator);
   if (status)
-    return psdmp_base_fail(error, status, r->file, 0, 0,
-                           "the loops cannot be closed at the position that the file starts with, or are singular there");
+    return psdmp_base_fail(
+        error, status, r->file, 0, 0,
+        "the loops cannot be closed at the position that the file starts with, or are singular there");
   for (int i = 0; i < r->n; i++) l->unit[i] = c->unit[c->independent[i]];
   for (int k = 0; k < l->passives; k++) {
     l->start[k] = q[c->passive[k]];

@@ -61,10 +61,10 @@ typedef struct builder {
   psdmp_codegen_program *program;
   psdm_error *error;
   bool plain;
-  psdm_ref *v, *a;     /* (N) the tree's motion */
-  psdm_ref *theta;     /* (tree's l) its base parameters, where they are arguments */
-  psdm_ref *qd, *qdd;  /* (n) arguments */
-  psdm_ref *tree, *M;  /* (N x N), (n x n) */
+  psdm_ref *v, *a;    /* (N) the tree's motion */
+  psdm_ref *theta;    /* (tree's l) its base parameters, where they are arguments */
+  psdm_ref *qd, *qdd; /* (n) arguments */
+  psdm_ref *tree, *M; /* (N x N), (n x n) */
   psdm_ref *tau, *bias;
 } builder;
 
@@ -96,9 +96,9 @@ static void set_theta(builder *b) {
     for (int t = 0; t < tree->base[j].terms; t++)
       for (int c = 0; c < closed->l; c++)
         if (closed->base[c].parameter == tree->base[j].term[t].parameter)
-          b->theta[j] = psdm_graph_add(b->l.g, b->theta[j],
-                                       psdm_graph_scale(b->l.g, tree->base[j].term[t].coefficient,
-                                                        argument(b, PSDMP_CODEGEN_IN_THETA, c)));
+          b->theta[j] = psdm_graph_add(
+              b->l.g, b->theta[j],
+              psdm_graph_scale(b->l.g, tree->base[j].term[t].coefficient, argument(b, PSDMP_CODEGEN_IN_THETA, c)));
   }
 }
 
@@ -115,7 +115,8 @@ static bool start(builder *b, psdm_code *code, psdmp_base_arena *arena) {
   b->tau = PSDMP_BASE_NEW(arena, n, psdm_ref);
   b->bias = PSDMP_BASE_NEW(arena, n, psdm_ref);
   if (!b->v || !b->a || !b->theta || !b->qd || !b->qdd || !b->tree || !b->M || !b->tau || !b->bias) return false;
-  for (int i = 0; i < n; i++) b->qd[i] = argument(b, PSDMP_CODEGEN_IN_QD, i), b->qdd[i] = argument(b, PSDMP_CODEGEN_IN_QDD, i);
+  for (int i = 0; i < n; i++)
+    b->qd[i] = argument(b, PSDMP_CODEGEN_IN_QD, i), b->qdd[i] = argument(b, PSDMP_CODEGEN_IN_QDD, i);
   set_theta(b);
   return true;
 }
@@ -302,10 +303,10 @@ static psdm_status linearize_forward(builder *b, psdm_ref *out) {
   for (int i = 0; i < n; i++) {
     acceleration[i] = l->zero;
     for (int k = 0; k < n; k++)
-      acceleration[i] = psdm_graph_add(
-          l->g, acceleration[i],
-          psdm_graph_mul(l->g, Minv[i * n + k],
-                         psdm_graph_sub(l->g, argument(b, PSDMP_CODEGEN_IN_TAU, k), b->bias[k])));
+      acceleration[i] =
+          psdm_graph_add(l->g, acceleration[i],
+                         psdm_graph_mul(l->g, Minv[i * n + k],
+                                        psdm_graph_sub(l->g, argument(b, PSDMP_CODEGEN_IN_TAU, k), b->bias[k])));
   }
   status = psdm_graph_substitute(l->g, inputs, acceleration, (size_t)n, dq, (size_t)nn);
   if (!status) status = psdm_graph_substitute(l->g, inputs, acceleration, (size_t)n, dqd, (size_t)nn);

@@ -34,11 +34,12 @@ static void add_to(loops *l, psdm_ref to[3], const psdm_ref v[3]) {
   for (int i = 0; i < 3; i++) to[i] = ADD(to[i], v[i]);
 }
 
-/* out = M v, v numbers */
-static void turn_numbers(loops *l, const psdm_ref M[9], const double v[3], psdm_ref out[3]) {
+/* out = M v, v lengths */
+static void turn_lengths(loops *l, const psdm_ref M[9], const double v[3], psdm_ref out[3]) {
   for (int i = 0; i < 3; i++) {
     out[i] = l->zero;
-    for (int k = 0; k < 3; k++) out[i] = ADD(out[i], MUL(M[3 * i + k], NUM(v[k])));
+    for (int k = 0; k < 3; k++)
+      if (fabs(v[k]) > 4e-16 * l->closure->size) out[i] = ADD(out[i], MUL(M[3 * i + k], NUM(v[k])));
   }
 }
 
@@ -49,13 +50,15 @@ enum { MOST = PSDMP_CODEGEN_CODE_JOINTS };
 /* A body's frame is B Rz(angle): turns about parallel axes add up before a sine is taken. */
 typedef struct step {
   int body;
-  psdm_ref B[9], angle, R[9], p[3], z[3];
+  psdm_ref B[9], angle, R[9], z[3];
+  psdm_ref go[3];  /* from the joint before to this one */
+  psdm_ref arm[3]; /* from this joint to the end */
 } step;
 
 typedef struct way {
   int steps;
   step step[MOST];
-  psdm_ref end[3];
+  psdm_ref end[3]; /* from the origin */
   double sign;
 } way;
 
@@ -70,14 +73,11 @@ static psdm_ref position(loops *l, int b) {
 static psdm_ref rate(loops *l, int b, const psdm_ref *v) {
   const psdm_robot *tree = l->tree;
   psdm_ref sum = l->zero;
-  for (int i = tree->g_row[b]; i < tree->g_row[b + 1]; i++)
-    sum = ADD(sum, MUL(NUM(tree->g_val[i]), v[tree->g_col[i]]));
+  for (int i = tree->g_row[b]; i < tree->g_row[b + 1]; i++) sum = ADD(sum, MUL(NUM(tree->g_val[i]), v[tree->g_col[i]]));
   return sum;
 }
 
-static bool about_z(const double R[9]) {
-  return R[2] == 0 && R[5] == 0 && R[6] == 0 && R[7] == 0 && R[8] == 1;
-}
+static bool about_z(const double R[9]) { return R[2] == 0 && R[5] == 0 && R[6] == 0 && R[7] == 0 && R[8] == 1; }
 
 static void set_rotation(loops *l, step *s) {
   psdm_ref c = psdm_graph_cos(l->g, s->angle), n = psdm_graph_sin(l->g, s->angle);
@@ -96,8 +96,7 @@ static void take_step(loops *l, const step *before, const psdmp_robot_pose *pose
   bool slides = l->tree->body[body].prismatic;
   for (int i = 0; i < 9; i++) R[i] = exact(pose->R[i]);
   s->body = body;
-  turn_numbers(l, before->R, pose->p, s->p);
-  add_to(l, s->p, before->p);
+  turn_lengths(l, before->R, pose->p, s->go);
   if (about_z(R)) {
     memcpy(s->B, before->B, sizeof s->B);
     s->angle = ADD(before->angle, NUM(exact(atan2(R[3], R[0]))));
@@ -105,13 +104,14 @@ static void take_step(loops *l, const step *before, const psdmp_robot_pose *pose
     for (int i = 0; i < 3; i++)
       for (int k = 0; k < 3; k++) {
         s->B[3 * i + k] = l->zero;
-        for (int j = 0; j < 3; j++) s->B[3 * i + k] = ADD(s->B[3 * i + k], MUL(before->R[3 * i + j], NUM(R[3 * j + k])));
+        for (int j = 0; j < 3; j++)
+          s->B[3 * i + k] = ADD(s->B[3 * i + k], MUL(before->R[3 * i + j], NUM(R[3 * j + k])));
       }
     s->angle = l->zero;
   }
   if (!slides) s->angle = ADD(s->angle, q);
   set_rotation(l, s);
-  for (int i = 0; i < 3 && slides; i++) s->p[i] = ADD(s->p[i], MUL(q, s->z[i]));
+  for (int i = 0; i < 3 && slides; i++) s->go[i] = ADD(s->go[i], MUL(q, s->z[i]));
 }
 
 /* the last body that both ends hang on, -1: the base */
@@ -145,7 +145,6 @@ static void go(loops *l, const psdmp_robot_loop *loop, int side, way *w) {
   psdmp_robot_pose origin = origin_of(tree, loop, shared), to_origin = psdmp_robot_pose_inverse(&origin);
   step begin = {.body = -1, .angle = l->zero};
   for (int i = 0; i < 9; i++) begin.B[i] = begin.R[i] = NUM(i % 4 == 0);
-  for (int i = 0; i < 3; i++) begin.p[i] = l->zero;
   w->sign = side ? -1 : 1;
   w->steps = bodies_on_way(tree, shared, link->body, body);
   for (int k = 0; k < w->steps; k++) {
@@ -153,12 +152,15 @@ static void go(loops *l, const psdmp_robot_loop *loop, int side, way *w) {
     if (k == 0) pose = psdmp_robot_pose_product(&to_origin, &pose);
     take_step(l, k ? &w->step[k - 1] : &begin, &pose, body[k], &w->step[k]);
   }
-  psdmp_robot_pose point = psdmp_robot_pose_translation(loop->point[side][0], loop->point[side][1], loop->point[side][2]);
+  psdmp_robot_pose point =
+      psdmp_robot_pose_translation(loop->point[side][0], loop->point[side][1], loop->point[side][2]);
   point = psdmp_robot_pose_product(&link->frame, &point);
   if (!w->steps) point = psdmp_robot_pose_product(&to_origin, &point);
-  const step *last = w->steps ? &w->step[w->steps - 1] : &begin;
-  turn_numbers(l, last->R, point.p, w->end);
-  add_to(l, w->end, last->p);
+  turn_lengths(l, w->steps ? w->step[w->steps - 1].R : begin.R, point.p, w->end);
+  for (int k = w->steps - 1; k >= 0; k--) { /* arms need no differences */
+    memcpy(w->step[k].arm, w->end, sizeof w->end);
+    add_to(l, w->end, w->step[k].go);
+  }
 }
 
 /* ---- gaps and derivatives ---- */
@@ -167,10 +169,9 @@ static void add_columns(loops *l, const way *w, psdm_ref *A) {
   const psdm_robot *tree = l->tree;
   for (int k = 0; k < w->steps; k++) {
     const step *s = &w->step[k];
-    psdm_ref arm[3], column[3];
-    for (int i = 0; i < 3; i++) arm[i] = SUB(w->end[i], s->p[i]);
+    psdm_ref column[3];
     if (tree->body[s->body].prismatic) memcpy(column, s->z, sizeof column);
-    else cross(l, s->z, arm, column);
+    else cross(l, s->z, s->arm, column);
     for (int c = tree->g_row[s->body]; c < tree->g_row[s->body + 1]; c++)
       for (int i = 0; i < 3; i++) {
         psdm_ref *to = &A[(long)i * l->N + tree->g_col[c]];
@@ -202,16 +203,13 @@ static void swing(loops *l, const psdm_ref turn[3], const psdm_ref turning[3], c
 }
 
 static void accelerate(loops *l, const way *w, const psdm_ref *v, psdm_ref a[3]) {
-  psdm_ref turn[3] = {l->zero, l->zero, l->zero}, turning[3] = {l->zero, l->zero, l->zero}, arm[3], own[3], x[3];
+  psdm_ref turn[3] = {l->zero, l->zero, l->zero}, turning[3] = {l->zero, l->zero, l->zero}, own[3], x[3];
   for (int i = 0; i < 3; i++) a[i] = l->zero;
   for (int k = 0; k < w->steps; k++) {
     const step *s = &w->step[k];
     psdm_ref speed = rate(l, s->body, v);
     for (int i = 0; i < 3; i++) own[i] = MUL(speed, s->z[i]);
-    if (k) {
-      for (int i = 0; i < 3; i++) arm[i] = SUB(s->p[i], w->step[k - 1].p[i]);
-      swing(l, turn, turning, arm, a);
-    }
+    if (k) swing(l, turn, turning, s->go, a);
     cross(l, turn, own, x);
     if (l->tree->body[s->body].prismatic) {
       add_to(l, a, x), add_to(l, a, x);
@@ -220,9 +218,7 @@ static void accelerate(loops *l, const way *w, const psdm_ref *v, psdm_ref a[3])
       add_to(l, turn, own);
     }
   }
-  if (!w->steps) return;
-  for (int i = 0; i < 3; i++) arm[i] = SUB(w->end[i], w->step[w->steps - 1].p[i]);
-  swing(l, turn, turning, arm, a);
+  if (w->steps) swing(l, turn, turning, w->step[w->steps - 1].arm, a);
 }
 
 void psdmp_codegen_loop_drift(loops *l, const psdm_ref *v, psdm_ref *out) {

@@ -16,7 +16,7 @@ typedef struct psdmp_codegen_loop_tree {
   psdm_robot robot[2];
   psdm_model *model; /* its base parameters, owned */
   psdm_code_options options;
-  double *theta[2];                                     /* (l) values to bake */
+  double *theta[2];                                      /* (l) values to bake */
   psdmp_codegen_program program[2][PSDM_FUNCTION_COUNT]; /* made when they are first needed; graphs owned */
 } psdmp_codegen_loop_tree;
 

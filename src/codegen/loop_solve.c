@@ -46,8 +46,7 @@ static void sort_passives(loops *l) {
 static void factorise(loops *l) {
   sort_passives(l);
   for (int k = 0; k < l->m; k++)
-    for (int i = 0; i < l->e; i++)
-      l->Q[(long)k * l->e + i] = l->A[(long)i * l->N + l->closure->passive[l->order[k]]];
+    for (int i = 0; i < l->e; i++) l->Q[(long)k * l->e + i] = l->A[(long)i * l->N + l->closure->passive[l->order[k]]];
   for (int k = 0; k < l->m; k++) {
     psdm_ref *x = l->Q + (long)k * l->e;
     l->size[k] = psdm_graph_recip(l->g, dot(l, x, x));
@@ -79,8 +78,10 @@ bool psdmp_codegen_loops_start(loops *l, psdm_code *code, psdm_graph *g, psdmp_b
   l->size = PSDMP_BASE_NEW(arena, l->m, psdm_ref);
   l->order = PSDMP_BASE_NEW(arena, l->m, int);
   if (!l->x || !l->gap || !l->A || !l->Q || !l->R || !l->size || !l->order) return false;
-  for (int i = 0; i < l->n; i++) l->x[c->independent[i]] = psdm_graph_input(g, PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + i);
-  for (int k = 0; k < l->m; k++) l->x[c->passive[k]] = psdm_graph_input(g, PSDMP_CODEGEN_IN_P * PSDMP_CODEGEN_BLOCK + k);
+  for (int i = 0; i < l->n; i++)
+    l->x[c->independent[i]] = psdm_graph_input(g, PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + i);
+  for (int k = 0; k < l->m; k++)
+    l->x[c->passive[k]] = psdm_graph_input(g, PSDMP_CODEGEN_IN_P * PSDMP_CODEGEN_BLOCK + k);
   psdmp_codegen_loop_gaps(l);
   factorise(l);
   return true;
@@ -161,6 +162,7 @@ void psdmp_codegen_loop_restrict(loops *l, const psdm_ref *tree, psdm_ref *tau) 
   for (int j = 0; j < l->n; j++) {
     tau[j] = tree[c->independent[j]];
     for (int k = 0; k < l->m && l->G; k++) tau[j] = ADD(tau[j], MUL(l->G[(long)k * l->n + j], part[k]));
-    for (int i = 0; i < l->e && !l->G; i++) tau[j] = SUB(tau[j], MUL(l->A[(long)i * l->N + c->independent[j]], force[i]));
+    for (int i = 0; i < l->e && !l->G; i++)
+      tau[j] = SUB(tau[j], MUL(l->A[(long)i * l->N + c->independent[j]], force[i]));
   }
 }

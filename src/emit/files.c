@@ -350,7 +350,8 @@ psdm_status psdmp_emit_source(psdmp_emit_writer *e, psdmp_base_arena *arena) {
   psdmp_emit_banner(
       e, "Dynamics of a robot as straight-line code. C99; see the header for what each function takes and gives.");
   psdmp_emit_say(e, "#include \"%s.h\"\n\n", e->prefix);
-  if ((needs.calls & ~(1u << PSDM_OP_SIGN)) || needs.angles || code->loop) psdm_output_text(e->out, "#include <math.h>\n\n");
+  if ((needs.calls & ~(1u << PSDM_OP_SIGN)) || needs.angles || code->loop)
+    psdm_output_text(e->out, "#include <math.h>\n\n");
   if (simd || (needs.angles && code->options.sincos == PSDM_SINCOS_POLYNOMIAL)) emit_vector_switch(e);
   psdmp_emit_sincos(e, &needs);
   if (simd) psdmp_emit_lanes_helpers(e, &needs);

@@ -22,12 +22,18 @@ static void emit_names(psdmp_emit_writer *e) {
 
 void psdmp_emit_loop_header(psdmp_emit_writer *e) {
   if (!loop_of(e)) return;
-  psdm_output_text(e->out, "/* Closed loops. p has the positions of the passive joints; rad, m where a joint slides:\n");
+  psdm_output_text(e->out,
+                   "/* Closed loops. p has the positions of the passive joints; rad, m where a joint slides:\n");
   emit_names(e);
-  psdmp_emit_say(e, " * Functions find p from the p that they are given, which should be that of the row before: q moves little from\n"
-                    " * row to row. At the beginning, and after a jump, @walk finds p from the position that the robot's file starts\n"
-                    " * with, and so on its branch. They return $OK, or why there is no result: results are nan then, and p is left as\n"
-                    " * it was. Functions that end with _at take a p that is right already: one @close for several functions. */\n");
+  psdmp_emit_say(
+      e,
+      " * Functions find p from the p that they are given, which should be that of the row before: q moves little "
+      "from\n"
+      " * row to row. At the beginning, and after a jump, @walk finds p from the position that the robot's file "
+      "starts\n"
+      " * with, and so on its branch. They return $OK, or why there is no result: results are nan then, and p is left "
+      "as\n"
+      " * it was. Functions that end with _at take a p that is right already: one @close for several functions. */\n");
   psdmp_emit_say(e, "#define $PASSIVES %d /* length of p */\n", loop_of(e)->passives);
   psdmp_emit_say(e, "enum {\n"
                     "  $OK,\n"
@@ -35,8 +41,10 @@ void psdmp_emit_loop_header(psdmp_emit_writer *e) {
                     "  $SINGULAR, /* the passive joints cannot follow q, or the branch ends here */\n"
                     "  $OPEN      /* the loops do not close at q */\n"
                     "};\n\n");
-  psdmp_emit_say(e, "/* p at q, from p near it: at most %d corrections, most often three. */\n"
-                    "int @close(const ` *$RESTRICT q, ` *$RESTRICT p);\n\n", CORRECTIONS);
+  psdmp_emit_say(e,
+                 "/* p at q, from p near it: at most %d corrections, most often three. */\n"
+                 "int @close(const ` *$RESTRICT q, ` *$RESTRICT p);\n\n",
+                 CORRECTIONS);
   psdmp_emit_say(e, "/* p at q, whatever p was: along a straight line from the file's position, in short steps. */\n"
                     "int @walk(const ` *$RESTRICT q, ` *$RESTRICT p);\n\n");
 }
@@ -76,16 +84,17 @@ static void emit_tables(psdmp_emit_writer *e) {
 /* dimensions as constants, so that compilers unroll what is short */
 static void emit_solver(psdmp_emit_writer *e) {
   int m = loop_of(e)->passives, k = loop_of(e)->equations;
-  psdmp_emit_say(e,
-                 "/* x: least squares of A x = b, columns of A one after the other; b becomes what is left. 0: columns are\n"
-                 " * dependent */\n"
-                 "static int @solve(` *A, ` *b, ` *x) {\n"
-                 "  ` R[%d], size[%d];\n"
-                 "  for (int j = 0; j < %d; j++) {\n"
-                 "    size[j] = 0;\n"
-                 "    for (int i = 0; i < %d; i++) size[j] += A[%d*j + i]*A[%d*j + i];\n"
-                 "  }\n",
-                 m * m, m, m, k, k, k);
+  psdmp_emit_say(
+      e,
+      "/* x: least squares of A x = b, columns of A one after the other; b becomes what is left. 0: columns are\n"
+      " * dependent */\n"
+      "static int @solve(` *A, ` *b, ` *x) {\n"
+      "  ` R[%d], size[%d];\n"
+      "  for (int j = 0; j < %d; j++) {\n"
+      "    size[j] = 0;\n"
+      "    for (int i = 0; i < %d; i++) size[j] += A[%d*j + i]*A[%d*j + i];\n"
+      "  }\n",
+      m * m, m, m, k, k, k);
   psdmp_emit_say(e,
                  "  for (int j = 0; j < %d; j++) {\n"
                  "    const ` *a = A + %d*j;\n"
