@@ -126,9 +126,11 @@ psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *op
   double start = psdmp_base_clock();
   *model = NULL;
   if (r->closure)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
-                           "a robot with closed loops has no closed form in sines and cosines; its base parameters "
-                           "can be sampled: model d, d0 or h");
+    return psdmp_base_fail(
+        error, PSDM_E_ROBOT, r->file, 0, 0,
+        "closed loops have no finite set of functions in sines and cosines: their passive joints solve "
+        "equations at each position; base parameters, the regressor on them and generated code "
+        "exist (psdm params, eval regressor, codegen)");
   if (r->bodies > PSDMP_DERIVE_JOINTS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
                            "%d moving joints; a closed form is derived for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);

@@ -89,7 +89,7 @@ static void emit_solver(psdmp_emit_writer *e) {
       "/* x: least squares of A x = b, columns of A one after the other; b becomes what is left. 0: columns are\n"
       " * dependent */\n"
       "static int @solve(` *A, ` *b, ` *x) {\n"
-      "  ` R[%d], size[%d];\n"
+      "  ` R[%d] = {0}, size[%d];\n"
       "  for (int j = 0; j < %d; j++) {\n"
       "    size[j] = 0;\n"
       "    for (int i = 0; i < %d; i++) size[j] += A[%d*j + i]*A[%d*j + i];\n"

@@ -246,7 +246,8 @@ static void number_unknowns(psdm_sim *s) {
 /* forward dynamics as machine code; without a compiler the recursion computes the same */
 static psdm_status compile(psdm_sim *s, psdm_error *error) {
   if (s->options.no_code || s->loops) {
-    snprintf(s->code_text, sizeof s->code_text, "%s", s->loops ? "closed loops have no straight-line code" : "");
+    snprintf(s->code_text, sizeof s->code_text, "%s",
+             s->loops ? "closed loops are integrated with their tree, by the recursions" : "");
     return PSDM_OK;
   }
   const psdm_code_options options = {

@@ -89,6 +89,11 @@ static psdm_status find_link(psdmp_study_analyze *a) {
 static psdm_status find_structure(psdmp_study_analyze *a) {
   const psdm_robot *robot = a->job.robot;
   psdm_error error;
+  if (psdm_robot_loops(robot))
+    return psdmp_job_fail(&a->job, &(psdm_error){.status = PSDM_E_ROBOT,
+                                                 .text = "structure and bounds are proved from the closed form, which "
+                                                         "closed loops do not have; psdm eval and psdm linearize "
+                                                         "have their matrices at any position"});
   a->numeric = psdm_robot_ready(robot, &error) == PSDM_OK;
   if (!a->numeric && !a->set.any) psdmp_job_warn(&a->job, "%s: structure for any masses, no bounds", error.text);
   if (psdm_model_derive(robot, NULL, NULL, &a->model, NULL, &error) ||

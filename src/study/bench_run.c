@@ -36,9 +36,12 @@ psdm_status psdmp_study_bench_open(psdmp_study_bench *b) {
   psdm_error error;
   size_t n = (size_t)psdm_robot_n(robot);
   if (psdm_robot_loops(robot))
-    return psdmp_job_fail(&b->job,
-                          &(psdm_error){.status = PSDM_E_ROBOT,
-                                        .text = "a robot with closed loops has no straight-line code to measure"});
+    return psdmp_job_fail(
+        &b->job,
+        &(psdm_error){
+            .status = PSDM_E_ROBOT,
+            .text = "closed loops are not measured: their time depends on how far p is from closing; psdm codegen "
+                    "writes their code"});
   if (psdm_robot_ready(robot, &error) || psdm_base_parameters_derive(robot, NULL, NULL, &b->model, NULL, &error))
     return psdmp_job_fail(&b->job, &error);
   if (psdm_work_new(robot, NULL, &b->work) || psdm_linear_new(robot, NULL, &b->linear))

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "study/study.h"
+#include "psdm/cartesian.h"
 #include "psdm/eval.h"
 #include "psdm/results.h"
 #include "psdm/text.h"
@@ -120,15 +121,18 @@ static psdm_status take_wrenches(eval *j) {
   return PSDM_OK;
 }
 
-/* the derived model, and its base parameters from the robot's standard ones */
+/* the derived model, and its base parameters from the robot's standard ones; closed loops have base parameters but no
+ * functions */
 static psdm_status derive_model(eval *j) {
   psdm_job *job = &j->job;
   psdm_derive_options options = {.progress = psdmp_job_watch, .progress_user = job};
   psdm_error error;
   psdm_status status = psdmp_job_pieces(job, "assume", j->set.assume, &options.assume, &options.assume_count);
   if (status) return status;
+  bool bare = psdm_robot_loops(job->robot) && !j->options.expanded;
   psdmp_job_tell(job, PSDM_JOB_STAGE, "deriving");
-  status = psdm_model_derive(job->robot, &options, NULL, &j->model, NULL, &error);
+  status = bare ? psdm_base_parameters_derive(job->robot, &options, NULL, &j->model, NULL, &error)
+                : psdm_model_derive(job->robot, &options, NULL, &j->model, NULL, &error);
   psdmp_job_event(job, PSDM_JOB_STAGE);
   if (status) return psdmp_job_fail(job, &error);
   double *pi = psdmp_job_array(job, (size_t)psdm_model_standard_count(j->model), sizeof *pi);

@@ -165,6 +165,10 @@ static psdm_status run(psdm_job *job) {
   if (!status && !psdmp_job_helps(job)) status = psdmp_study_folder_check(job, j->set.out);
   if (!status) status = psdmp_job_robot(job, PSDM_ROBOT_SETTINGS_OF(&j->set), &job->robot);
   if (status) return status;
+  if (psdm_robot_loops(job->robot))
+    return psdmp_job_fail(job, &(psdm_error){.status = PSDM_E_ROBOT,
+                                             .text = "functions of the closed form are what is removed, and closed "
+                                                     "loops have none; psdm codegen writes their complete code"});
   if (psdm_robot_ready(job->robot, &error) || psdm_model_derive(job->robot, NULL, NULL, &j->model, NULL, &error))
     return psdmp_job_fail(job, &error);
   if (psdmp_job_helps(job)) {

@@ -58,7 +58,7 @@ awk '/--target simd/ && ++n % 4 == 0 { sub(/--target simd/, "--target cuda"); $2
 cat "$work/kernels" >> "$work/jobs"
 for robot in "$SOURCE"/robots/*.yaml; do
   name=$(basename "$robot" .yaml) theta=baked
-  grep -q "^loops:" "$robot" && continue # no straight-line code
+  grep -q "^loops:" "$robot" && continue # test_codegen_loops.sh has them
   [ "$name" = denso_vs6556g ] && theta=argument
   echo "$robot $work/out/$name-1 --theta $theta --functions all"
   echo "$robot $work/out/$name-2 --theta argument --target simd --optimise throughput --friction-columns --drive-columns"

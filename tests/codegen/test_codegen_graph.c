@@ -331,15 +331,62 @@ TEST(test_shipped_expanded) {
   tell_worst("shipped robots, expanded");
 }
 
-TEST(test_loops_are_refused) {
+/* what loops exclude, each with its reason */
+TEST(test_options_that_loops_exclude) {
   psdm_robot *robot = load_shipped("five_bar");
-  psdm_code *code;
-  psdm_error error;
-  assert_int_equal(psdm_code_build(robot, NULL, NULL, &code, &error), PSDM_E_ROBOT);
-  assert_null(code);
-  assert_string_equal(error.text,
-                      "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
+  static const struct {
+    psdm_code_options o;
+    const char *text;
+  } refused[] = {{{.method = PSDM_CODE_EXPANDED}, "closed loops: there is no closed form"},
+                 {{.sincos = PSDM_SINCOS_CALLER}, "closed loops: the angles of passive joints are found by the code"},
+                 {{.target = PSDM_CODE_SIMD}, "closed loops: code is generated for target c"},
+                 {{.target = PSDM_CODE_CUDA}, "closed loops: code is generated for target c"},
+                 {{.wraps = 1u << PSDM_CODE_WRAP_CASADI}, "closed loops: wrappers cannot pass on"},
+                 {{.friction = PSDM_FRICTION_VISCOUS}, "closed loops: friction is not generated"},
+                 {{.gravity_argument = true, .theta_argument = true}, "closed loops have other base parameters"}};
+  for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
+    psdm_code *code;
+    psdm_error error;
+    int status = psdm_code_build(robot, &refused[k].o, NULL, &code, &error);
+    assert_true(status == PSDM_E_ROBOT || status == PSDM_E_ARGUMENT);
+    assert_null(code);
+    assert_memory_equal(error.text, refused[k].text, strlen(refused[k].text));
+  }
   psdm_robot_free(robot);
+}
+
+/* all functions of a loop beside the recursions, when they are built */
+TEST(test_functions_of_loops) {
+  static const char *const names[] = {"five_bar", "pantograph", "palletizer", "planar_3rrr"};
+  static const psdm_code_options options[] = {
+      {.functions = PSDM_CODE_RIGID, .effort = -1},
+      {.functions = PSDM_CODE_RIGID & ~(1u << PSDM_F_REGRESSOR),
+       .effort = -1,
+       .gravity_argument = true,
+       .payload_argument = true,
+       .wrench_argument = true},
+      {.functions = PSDM_CODE_RIGID,
+       .effort = -1,
+       .theta_argument = true,
+       .payload_argument = true,
+       .friction_columns = true,
+       .drive_columns = true},
+  };
+  for (size_t r = 0; r < sizeof names / sizeof *names; r++) {
+    psdm_robot *robot = load_shipped(names[r]);
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+      psdm_code *code;
+      psdm_error error;
+      if (psdm_code_build(robot, &options[k], NULL, &code, &error))
+        fail_msg("%s, options %zu: %s", names[r], k, error.text);
+      assert_int_equal(psdm_code_count(code), k == 1 ? 11 : 12);
+      for (int f = 0; f < psdm_code_count(code); f++)
+        if (!(psdm_code_error(code, f) < 1e-12))
+          fail_msg("%s, options %zu: function %d is off by %g", names[r], k, f, psdm_code_error(code, f));
+      psdm_code_free(code);
+    }
+    psdm_robot_free(robot);
+  }
 }
 
 static bool coin(rng *g) { return rng_int(g, 0, 1); }
@@ -383,4 +430,5 @@ TEST(test_random) {
   tell_worst("random robots");
 }
 
-TEST_MAIN(test_loops_are_refused, test_random, test_shipped_recursive, test_shipped_expanded)
+TEST_MAIN(test_options_that_loops_exclude, test_functions_of_loops, test_random, test_shipped_recursive,
+          test_shipped_expanded)

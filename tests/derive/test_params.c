@@ -351,14 +351,15 @@ TEST(shipped_robots_agree) {
   }
 }
 
-/* loops that `coupled` cannot express: sampled only, and every way of sampling agrees */
+/* loops that `coupled` cannot express: every way of sampling agrees */
 TEST(closed_loops) {
   rng g = rng_start("closed_loops");
   psdm_robot *r = load_shipped("five_bar");
   psdm_model *m;
   double pi[41], first[41], theta[41];
   int rank = rank_of_regressor(r, &g);
-  assert_int_equal(psdm_base_parameters_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_E_ROBOT);
+  assert_int_equal(psdm_base_parameters_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_model_l(m), rank);
   assert_int_equal(psdm_robot_parameter_count(r), 41);
   psdm_robot_parameters(r, pi);
   for (int model = 0; model < 3; model++)
@@ -369,7 +370,36 @@ TEST(closed_loops) {
       if (model + solver) assert_true(max_difference(theta, first, rank) < 1e-9);
       psdm_base_parameters_free(p);
     }
+  psdm_robot_parameters(r, pi);
+  psdm_model_theta(m, pi, theta);
+  assert_true(max_difference(theta, first, rank) < 1e-9);
+  psdm_model_free(m);
   psdm_robot_free(r);
+}
+
+/* planar and spatial loops */
+TEST(base_parameters_of_shipped_loops) {
+  static const struct {
+    const char *name;
+    int l;
+  } loops[] = {{"pantograph", 7}, {"palletizer", 31}, {"planar_3rrr", 13}, {"delta", 39}, {"stewart", 104}};
+  for (size_t k = 0; k < sizeof loops / sizeof *loops; k++) {
+    psdm_robot *r = load_shipped(loops[k].name);
+    psdm_model *m;
+    psdm_derive_info info;
+    assert_int_equal(psdm_base_parameters_derive(r, NULL, NULL, &m, &info, NULL), PSDM_OK);
+    assert_int_equal(psdm_model_l(m), loops[k].l);
+    /* digits between what is kept and what is dropped, and the torques of the base parameters */
+    assert_true(info.rank_kept > 1e4 * info.rank_dropped);
+    assert_true(info.residual < 1e-9);
+    psdm_model_free(m);
+    if (k < 3) { /* samples of torques in motion, by other columns and another decision */
+      psdm_base_parameters *p = solve(r, 0, 0);
+      assert_int_equal(p->rank, loops[k].l);
+      psdm_base_parameters_free(p);
+    }
+    psdm_robot_free(r);
+  }
 }
 
 /* the base parameters alone are those of the whole derivation, to the bit */
@@ -548,5 +578,5 @@ TEST(memory_runs_out) {
 }
 
 TEST_MAIN(gautier_by_structure, gautier_by_numbers, gautier_by_symbols, minimal_norm, shipped_robots_agree,
-          closed_loops, structure_alone, lengths_that_cancel, random_robots, unknown_inertias, hostile, assumptions,
-          memory_runs_out)
+          closed_loops, base_parameters_of_shipped_loops, structure_alone, lengths_that_cancel, random_robots,
+          unknown_inertias, hostile, assumptions, memory_runs_out)
