@@ -72,13 +72,15 @@ static psdm_ref argument(builder *b, psdmp_codegen_block block, int index) {
   return psdm_graph_input(b->l.g, (int)block * PSDMP_CODEGEN_BLOCK + index);
 }
 
-/* a function of the tree at its motion */
+/* a function of the tree at its motion; derivatives are without the wrench that torques may take */
 static psdm_status of_tree(builder *b, psdm_function f, psdm_ref *out) {
   psdmp_codegen_program *p;
+  const psdm_ref none[6] = {b->l.zero, b->l.zero, b->l.zero, b->l.zero, b->l.zero, b->l.zero};
   const psdm_ref *by[PSDMP_CODEGEN_IN_COUNT] = {[PSDMP_CODEGEN_IN_Q] = b->l.x,
                                                 [PSDMP_CODEGEN_IN_QD] = b->v,
                                                 [PSDMP_CODEGEN_IN_QDD] = b->a,
                                                 [PSDMP_CODEGEN_IN_THETA] = b->theta};
+  if (!b->program->length[PSDMP_CODEGEN_IN_WRENCH]) by[PSDMP_CODEGEN_IN_WRENCH] = none;
   psdm_status status = tree_program(b->code, f, b->plain, &p, b->error);
   if (status) return status;
   status = import(&b->l, p, by, out);
