@@ -43,6 +43,38 @@ TEST(by_hand) {
   psdm_graph_free(g);
 }
 
+/* along a direction: the gradient times it, of every operation */
+TEST(along_a_direction) {
+  psdm_graph *g;
+  const int inputs[2] = {0, 1};
+  const double x[4] = {0.7, -1.3, 0.4, -0.9}; /* and the direction */
+  psdm_ref gradient[2], along[3];
+  assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
+  psdm_ref a = psdm_graph_input(g, 0), b = psdm_graph_input(g, 1);
+  psdm_ref f = psdm_ref_neg(psdm_graph_mul(g, psdm_graph_sin(g, a), psdm_graph_exp(g, b)));
+  f = psdm_graph_add(g, f, psdm_graph_recip(g, psdm_graph_mul(g, psdm_graph_cos(g, a), psdm_graph_tanh(g, b))));
+  f = psdm_graph_sub(g, f, psdm_graph_mul(g, psdm_graph_sqrt(g, a), psdm_graph_pow(g, psdm_graph_sub(g, a, b), 1.7)));
+  f = psdm_graph_add(g, f, psdm_graph_mul(g, psdm_graph_clip(g, psdm_graph_scale(g, 0.3, b)), psdm_graph_sign(g, b)));
+  const psdm_ref by[2] = {psdm_graph_input(g, 2), psdm_graph_input(g, 3)};
+  const psdm_ref outputs[3] = {f, psdm_ref_neg(f), psdm_graph_const(g, 3)};
+  assert_int_equal(psdm_graph_along(g, inputs, by, 2, outputs, 3, along), PSDM_OK);
+  assert_int_equal(psdm_graph_gradient(g, f, inputs, 2, gradient), PSDM_OK);
+  double right = value(g, gradient[0], x) * x[2] + value(g, gradient[1], x) * x[3];
+  assert_true(fabs(value(g, along[0], x) - right) < 1e-14 * fabs(right));
+  assert_true(along[1] == psdm_ref_neg(along[0]) && value(g, along[2], x) == 0);
+  /* in place, and twice: the Hessian is symmetric */
+  psdm_ref first[1] = {f}, second[1] = {f};
+  const psdm_ref one[2] = {psdm_graph_const(g, 1), psdm_graph_const(g, 0)},
+                 two[2] = {psdm_graph_const(g, 0), psdm_graph_const(g, 1)};
+  assert_int_equal(psdm_graph_along(g, inputs, one, 2, first, 1, first), PSDM_OK);
+  assert_int_equal(psdm_graph_along(g, inputs, two, 2, first, 1, first), PSDM_OK);
+  assert_int_equal(psdm_graph_along(g, inputs, two, 2, second, 1, second), PSDM_OK);
+  assert_int_equal(psdm_graph_along(g, inputs, one, 2, second, 1, second), PSDM_OK);
+  assert_true(fabs(value(g, first[0], x) - value(g, second[0], x)) < 1e-13);
+  assert_true(fabs(value(g, first[0], x)) > 1e-3);
+  psdm_graph_free(g);
+}
+
 /* the functions used for friction */
 TEST(friction_functions) {
   psdm_graph *g;
@@ -148,4 +180,4 @@ TEST(substitution) {
   }
 }
 
-TEST_MAIN(by_hand, friction_functions, random_gradients, substitution)
+TEST_MAIN(by_hand, along_a_direction, friction_functions, random_gradients, substitution)
