@@ -17,7 +17,7 @@ extern "C" {
 typedef struct psdm_model psdm_model;
 
 /* exact: one pass over the tree. dense: Lloyd, Irani, Ahmadi (2021): random samples of an inverse dynamics function,
- * dense linear systems for the functions, QR for the parameters; up to six joints, none coupled, thousands of times
+ * dense linear systems for the functions, QR for the parameters; up to seven joints, none coupled, thousands of times
  * slower, and independent. */
 typedef enum psdm_method { PSDM_METHOD_EXACT, PSDM_METHOD_DENSE } psdm_method;
 

@@ -139,49 +139,89 @@ static bool keep_functions(dense *d, const square *s, int c, const double *X, do
   return true;
 }
 
+/* a system and its numbers */
+typedef struct solution {
+  const square *s;
+  int columns;
+  double *q, *T, *B, *X, size;
+} solution;
+
+static bool new_solution(const dense *d, const square *s, psdmp_base_arena *arena, solution *x) {
+  long N = s->count, n = d->m->n;
+  *x = (solution){.s = s, .columns = s->classes * (int)n};
+  x->q = PSDMP_BASE_NEW_RAW(arena, N * n, double);
+  x->T = PSDMP_BASE_NEW_RAW(arena, N * n, double);
+  x->B = PSDMP_BASE_NEW_RAW(arena, N * x->columns, double);
+  x->X = PSDMP_BASE_NEW_RAW(arena, N * x->columns, double);
+  return x->q && x->T && x->B && x->X;
+}
+
+static psdm_status singular(const dense *d, const psdmp_base_arena *arena, long count) {
+  return arena->failed ? psdmp_base_no_memory(d->robot->file, d->error)
+                       : psdmp_base_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0,
+                                         "a system of %ld sampled functions is singular", count);
+}
+
+static psdm_status solve_whole(dense *d, solution *x, uint64_t seed, psdmp_base_arena *arena) {
+  long N = x->s->count;
+  double *R = PSDMP_BASE_NEW_RAW(arena, N * x->columns, double), *Y = PSDMP_BASE_NEW_RAW(arena, N * N, double),
+         *LU = PSDMP_BASE_NEW_RAW(arena, N * N, double);
+  long double *sum = PSDMP_BASE_NEW_RAW(arena, N, long double);
+  int *pivot = PSDMP_BASE_NEW_RAW(arena, N, int);
+  if (!R || !Y || !LU || !sum || !pivot) return psdmp_base_no_memory(d->robot->file, d->error);
+  psdmp_derive_source_positions(&d->source, seed, N, x->q);
+  if (!fill_monomials(d, x->q, N, x->s->code, N, arena, Y)) return psdmp_base_no_memory(d->robot->file, d->error);
+  psdm_status status = sample_system(d, x->s, x->q, x->T, x->B, &x->size);
+  if (status) return status;
+  return psdmp_linalg_solve_refined((int)N, x->columns, Y, x->B, x->X, LU, pivot, R, sum) ? PSDM_OK
+                                                                                          : singular(d, arena, N);
+}
+
+static psdm_status solve_blocks(dense *d, solution *x, uint64_t seed, psdmp_base_arena *arena) {
+  psdmp_derive_blocks blocks;
+  if (!psdmp_derive_blocks_set(&d->space, x->s->count, x->s->code, seed, &blocks))
+    return singular(d, arena, x->s->count);
+  psdmp_derive_blocks_positions(&d->space, &blocks, d->source.reach, x->q);
+  psdm_status status = sample_system(d, x->s, x->q, x->T, x->B, &x->size);
+  if (status) return status;
+  return psdmp_derive_blocks_solve(&d->space, &blocks, d->source.reach, x->columns, x->B, x->X, arena)
+             ? PSDM_OK
+             : singular(d, arena, x->s->count);
+}
+
+static bool large(const square *s) { return s->count > PSDMP_DERIVE_DENSE_SYSTEM; }
+
 static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
-  int n = d->m->n, columns = s->classes * n;
-  long N = s->count;
+  size_t N = (size_t)s->count, columns = (size_t)(s->classes * d->m->n);
   psdmp_base_arena arena = {.allocator = d->arena.allocator};
-  size_t bytes = sizeof(double) * (size_t)(2 * N * N + 3 * N * columns);
+  size_t bytes = sizeof(double) * ((large(s) ? 0 : 2 * N * N) + (large(s) ? 5 : 3) * N * columns);
   char what[64];
-  psdmp_base_print(what, sizeof what, "a system of %ld functions", N);
-  psdm_status fits =
+  solution x;
+  psdmp_base_print(what, sizeof what, "a system of %ld functions", s->count);
+  psdm_status status =
       psdmp_base_memory_ask(d->robot->file, what, (double)bytes, psdmp_derive_limit(d->robot, d->options),
                             "; the exact method needs none", d->error);
-  if (fits) return fits;
-  double *q = PSDMP_BASE_NEW_RAW(&arena, N * n, double), *T = PSDMP_BASE_NEW_RAW(&arena, N * n, double),
-         *B = PSDMP_BASE_NEW_RAW(&arena, N * columns, double), *X = PSDMP_BASE_NEW_RAW(&arena, N * columns, double);
-  double *R = PSDMP_BASE_NEW_RAW(&arena, N * columns, double), *Y = PSDMP_BASE_NEW_RAW(&arena, N * N, double),
-         *LU = PSDMP_BASE_NEW_RAW(&arena, N * N, double), size = 0;
-  long double *sum = PSDMP_BASE_NEW_RAW(&arena, N, long double);
-  int *pivot = PSDMP_BASE_NEW_RAW(&arena, N, int);
-  psdm_status status =
-      q && T && B && X && R && Y && LU && sum && pivot ? PSDM_OK : psdmp_base_no_memory(d->robot->file, d->error);
-  if (!status) {
-    psdmp_derive_source_positions(&d->source, seed, N, q);
-    if (!fill_monomials(d, q, N, s->code, N, &arena, Y)) status = psdmp_base_no_memory(d->robot->file, d->error);
-  }
-  if (!status) status = sample_system(d, s, q, T, B, &size);
-  if (!status && !psdmp_linalg_solve_refined((int)N, columns, Y, B, X, LU, pivot, R, sum))
-    status = psdmp_base_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0,
-                             "a system of %ld sampled functions is singular", N);
+  if (status) return status;
+  if (!new_solution(d, s, &arena, &x)) status = psdmp_base_no_memory(d->robot->file, d->error);
+  if (!status) status = (large(s) ? solve_blocks : solve_whole)(d, &x, seed, &arena);
   for (int c = 0; c < s->classes && !status; c++)
-    if (!keep_functions(d, s, c, X, size > 0 ? size : 1)) status = psdmp_base_no_memory(d->robot->file, d->error);
+    if (!keep_functions(d, s, c, x.X, x.size > 0 ? x.size : 1)) status = psdmp_base_no_memory(d->robot->file, d->error);
   if (bytes > d->info->bytes) d->info->bytes = bytes;
-  d->info->searched += N * s->classes;
+  d->info->searched += s->count * s->classes;
   psdmp_base_arena_free(&arena);
   return status;
 }
 
 /* ---- systems ---- */
 
-/* adds a class to the system that searches the same monomials, or to a new one */
+/* Adds a class to the system that searches the same monomials, or to a new one. Too many candidates: all products, which
+ * can be solved in blocks. */
 static bool add_class(dense *d, int k, int from, const unsigned char *candidate) {
   int first, second;
   psdm_model_class_rates(d->m, k, &first, &second);
   square *s = &d->system[d->systems];
   *s = (square){.count = psdmp_derive_search(&d->space, first, second, candidate, NULL)};
+  if (large(s)) candidate = NULL, s->count = psdmp_derive_search(&d->space, first, second, NULL, NULL);
   s->code = PSDMP_BASE_NEW_RAW(&d->arena, s->count, uint64_t);
   if (!s->code) return false;
   psdmp_derive_search(&d->space, first, second, candidate, s->code);

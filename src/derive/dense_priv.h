@@ -3,7 +3,7 @@
  *
  *   search    all monomials that a class of functions may contain, except those that the pre-filters exclude (3.1.2)
  *   sample    torques of that class alone at as many random states as there are monomials (3.1.1, 3.3)
- *   solve     the square system; monomials with a zero row are dropped (2.2.1, 3.4)
+ *   solve     the square system; monomials with a zero row are dropped (2.2.1, 3.4). More than 3125 in blocks
  *   reduce    the others' coefficients over random parameters by least squares, then their rank by QR (2.2.2)
  *
  * It shares with the exact derivation the model it fills, the robot's assumptions and the order in which parameters are
@@ -14,7 +14,10 @@
 #include "derive/collect_priv.h"
 #include "psdm/rigid.h"
 
-enum { PSDMP_DERIVE_DENSE_JOINTS = 6, PSDMP_DERIVE_DENSE_CLASSES = 28 };
+enum { PSDMP_DERIVE_DENSE_JOINTS = 7, PSDMP_DERIVE_DENSE_CLASSES = 36 };
+
+/* Larger systems are solved in blocks. */
+enum { PSDMP_DERIVE_DENSE_SYSTEM = 3125 };
 
 /* ---- search ---- */
 
@@ -78,6 +81,28 @@ psdm_status psdmp_derive_source_class(const psdmp_derive_source *source, const d
 /* Torques from an external program. */
 psdm_status psdmp_derive_command_torques(const psdm_robot *robot, const char *command, const psdmp_derive_batch *batch,
                                          const psdm_allocator *allocator, psdm_error *error);
+
+/* ---- large systems in blocks: dense_blocks.c ---- */
+
+/* Joints in the order of their digits' weights, how many digits each has, and where their positions begin; the first
+ * `fast` joints are one block, the others the second. */
+typedef struct psdmp_derive_blocks {
+  int n, fast, joint[PSDMP_DERIVE_DENSE_JOINTS], digits[PSDMP_DERIVE_DENSE_JOINTS];
+  double turn[PSDMP_DERIVE_DENSE_JOINTS];
+  long size[2];
+} psdmp_derive_blocks;
+
+/* Blocks of a system whose monomials are all products of the joints'; false: they are not. */
+bool psdmp_derive_blocks_set(const psdmp_derive_space *space, long count, const uint64_t *code, uint64_t seed,
+                             psdmp_derive_blocks *blocks);
+
+/* The states of the system, (count x n). */
+void psdmp_derive_blocks_positions(const psdmp_derive_space *space, const psdmp_derive_blocks *blocks, double reach,
+                                   double *q);
+
+/* Coefficients X (count x columns) of sampled torques B, which is overwritten. False: out of memory, or singular. */
+bool psdmp_derive_blocks_solve(const psdmp_derive_space *space, const psdmp_derive_blocks *blocks, double reach,
+                               int columns, double *B, double *X, psdmp_base_arena *arena);
 
 /* ---- reduce ---- */
 

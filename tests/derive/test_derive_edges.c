@@ -65,15 +65,15 @@ TEST(refusals) {
     assert_null(m);
     psdm_robot_free(r);
   }
-  psdm_robot *most = chain(PSDMP_DERIVE_JOINTS), *more = chain(PSDMP_DERIVE_JOINTS + 1), *seven = chain(7),
+  psdm_robot *most = chain(PSDMP_DERIVE_JOINTS), *more = chain(PSDMP_DERIVE_JOINTS + 1), *eight = chain(8),
              *two = chain(2);
   const psdm_derive_options dense = {.method = PSDM_METHOD_DENSE};
   m = derive(most, NULL, NULL);
   psdm_model_free(m);
   expect_refusal(psdm_model_derive(more, NULL, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT,
                  "25 moving joints; a closed form is derived for at most 24");
-  expect_refusal(psdm_model_derive(seven, &dense, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT,
-                 "7 joints; the dense method is for at most 6 (the exact one for more)");
+  expect_refusal(psdm_model_derive(eight, &dense, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT,
+                 "8 joints; the dense method is for at most 7 (the exact one for more)");
   static const char *const wrong[] = {"m1 = 0", "Ixx3 = 0"};
   expect_refusal(
       psdm_model_derive(two, &(psdm_derive_options){.assume_count = 2, .assume = wrong}, NULL, &m, NULL, &error),
@@ -117,7 +117,7 @@ TEST(refusals) {
   psdm_robot_free(follower);
   psdm_robot_free(most);
   psdm_robot_free(more);
-  psdm_robot_free(seven);
+  psdm_robot_free(eight);
   psdm_robot_free(two);
 }
 

@@ -12,7 +12,7 @@ static const char help[] =
     "\n"
     "The dense method (Lloyd, Irani, Ahmadi 2021) uses only sampled torques, takes seconds where the exact one takes a "
     "millisecond,\n"
-    "and supports up to six independent joints: as a check, or to turn any inverse dynamics program into a model.\n"
+    "and supports up to seven independent joints: as a check, or to turn any inverse dynamics program into a model.\n"
     "A sampler is a shell command. It is run once per class of functions and step, reads a CSV with the columns q1.., "
     "qd1.., qdd1.. and\n"
     "the standard parameters (m1, mx1, ..) from standard input, and prints a CSV with tau1.., one row for each row.\n"
