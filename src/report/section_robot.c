@@ -141,8 +141,8 @@ static void put_texts(psdmp_report_page *page, const psdmp_document_node *list, 
   for (const psdmp_document_node *text = psdmp_report_first(list); text; text = text->next) {
     if (text->kind != PSDMP_DOCUMENT_SCALAR) continue;
     psdmp_report_page_raw(page, "<p class=\"note\">");
-    psdmp_report_page_print(page, "%s: %s", kind, text->text);
-    psdmp_report_page_raw(page, "</p>\n");
+    psdmp_report_page_print(page, "%s: ", kind);
+    psdmp_report_page_sentence(page, "", text->text, "</p>\n");
   }
 }
 

@@ -472,7 +472,7 @@ TEST(test_load_errors) {
       {"t,q1\n1,1\n", "m.csv:1: column 'q2' is missing; q goes from 1 to 3", 3},
       {"#\nt,q1,q2,qd2\n1,1,1,1\n", "m.csv:2: column 'qd1' is missing; qd goes from 1 to 2", 2},
       {"t,q1,qdd1\n1,1,1\n", "m.csv:1: columns qdd1.. need qd1..", 1},
-      {"t,q1,q2\n1,1,1\n", "m.csv:1: column 'q2' is not one of t, q, qd, qdd, each 1 to 1; --ignore-extra skips it", 1},
+      {"t,q1,q2\n1,1,1\n", "m.csv:1: column 'q2' is not one of t, q, qd, qdd, each 1 to 1; `ignore_extra` skips it", 1},
       {"t,q1\n", "m.csv:1: no row after the header; at least one was expected", 1},
       {"t,q1\n0,1\n\n0.5,1\n0.25,1\n", "m.csv:5: t is 0.25 after 0.5 in the previous row; times must increase", 1},
       {"t,q1\n0,1\n0,1\n", "m.csv:3: t is 0 after 0 in the previous row; times must increase", 1},

@@ -118,7 +118,7 @@ TEST(test_errors) {
   } cases[] = {
       {"fx\n1\n", "s.csv:1: column 't' is missing"},
       {"\n\nt,fy,mz\n1,1,1\n", "s.csv:3: column 'fx' is missing"},
-      {"t,fx,q\n1,1,1\n", "s.csv:1: column 'q' is not one of t, fx, fy, mz; --ignore-extra skips it"},
+      {"t,fx,q\n1,1,1\n", "s.csv:1: column 'q' is not one of t, fx, fy, mz; `ignore_extra` skips it"},
       {"t,fx\n1,1\n2,1\n1.5,1\n", "s.csv:4: t is 1.5 after 2 in the previous row; times must increase"},
       {"t,fx\n", "s.csv:1: no row after the header; at least one was expected"},
       {"t,fx\n1\n", "s.csv:2:2: 1 values; the header on line 1 names 2 columns"},

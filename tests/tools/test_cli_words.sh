@@ -14,6 +14,11 @@ expect_in err "psdm: note: line 1: joint '1': alpha 1.5708 snapped to 90 deg (--
 printf '<robot name="r"><link name="base"/><link name="a"/><joint name="j" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>\n' > bare.urdf
 run inspect bare.urdf
 expect_in err "psdm: warning: 1 moving link has no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero): 'a'"
+expect_in out "this command needs it (or --missing-inertia zero)"
+run inspect bare.urdf --json
+expect_in out '(`missing_inertia = zero` takes it as zero)'
+run report bare.urdf --out page.html --gnuplot /nowhere
+expect_in page.html "(<code>missing_inertia = zero</code> takes it as zero)"
 run derive "$two" --sampler true
 expect_err "psdm: error: --sampler needs --method dense (psdm derive --help)"
 

@@ -95,8 +95,8 @@ static void print_unknown(const psdm_robot *robot, const psdm_error *missing) {
   int unknown = psdm_robot_unknown_links(robot);
   if (unknown)
     printf("; not all are known: inertia of %d of %d moving links is missing: %s\n", unknown, psdm_robot_links(robot),
-           missing->text);
-  else printf("; not all are known: %s\n", missing->text);
+           settings_named(missing->text));
+  else printf("; not all are known: %s\n", settings_named(missing->text));
 }
 
 static void print_text(const psdm_robot *robot, const double *G, const double *c, const double *pi, bool parameters) {

@@ -46,7 +46,7 @@ static void print_head(const psdm_simulation *j) {
          r->native ? "generated code" : "recursions", r->steps, r->evaluations);
   printf("  %s\n", j->stopped                               ? "interrupted"
                    : r->end == PSDM_SIM_TIME || !r->text[0] ? psdm_sim_end_text(r->end)
-                                                            : r->text);
+                                                            : settings_named(r->text));
 }
 
 static const psdm_joint *joint_of(const psdm_simulation *j, int q) {

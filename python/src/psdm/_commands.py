@@ -192,7 +192,7 @@ class Commands:
         6
         """
         if command == "convert":
-            raise ValueError("convert answers nothing; Robot.text() is a robot in another format")
+            raise ValueError("convert answers nothing; Robot.to_yaml() and to_urdf() write a robot")
         if command == "eval" and options.get("in_") is None:
             raise ValueError("eval needs in_=, the states")
         job = _job.Job(self, command, options, progress)
