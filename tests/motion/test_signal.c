@@ -153,7 +153,7 @@ TEST(test_many_names) {
   write_file("t,other\n1,1\n");
   assert_int_equal(psdm_signal_load("s.csv", names, names, false, false, NULL, &s, &error), PSDM_E_PARSE);
   assert_non_null(strstr(error.text, "column 'other' is not one of t, column0, column1, "));
-  assert_non_null(strstr(error.text, ", ...; --ignore-extra"));
+  assert_non_null(strstr(error.text, ", ...; `ignore_extra`"));
 }
 
 /* every allocation fails once: an error, and nothing leaks */
