@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "derive/dense_priv.h"
-#include "linalg/solve.h"
+#include "linalg/linalg.h"
 
 /* joints by the weight of their digits, so that states and codes have the same order; false: not every product */
 bool psdmp_derive_blocks_set(const psdmp_derive_space *space, long count, const uint64_t *code, uint64_t seed,

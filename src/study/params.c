@@ -59,7 +59,7 @@ static psdm_status check(params *j) {
                         : set->tolerance != 0 ? "tolerance"
                         : set->scaling        ? "scaling"
                                               : NULL;
-  if (sampled && !j->model) return psdmp_job_wrong(job, "`%s` needs a sampled model: `model` d, d0 or h", sampled);
+  if (sampled && !j->model) return psdmp_job_wrong(job, "`%s` needs a sampled model: `model = d`, d0 or h", sampled);
   if (!(set->samples >= 0 && set->samples <= 1e6) || set->samples != floor(set->samples))
     return psdmp_job_wrong(job, "`samples`: a whole number up to 1000000 was expected");
   if (!(set->tolerance >= 0 && set->tolerance < 1))
