@@ -20,8 +20,9 @@ extern "C" {
 
 struct psdm_parameters;
 
-/* Functions, as bits, that need no friction. */
-#define PSDM_CODE_RIGID ((1u << PSDM_F_FRICTION) - 1)
+/* Functions, as bits, that need neither friction nor a task; those of a task. */
+#define PSDM_CODE_RIGID ((1u << PSDM_F_CARTESIAN_JACOBIAN) - 1)
+#define PSDM_CODE_TASKS (((1u << PSDM_F_FRICTION) - 1) & ~PSDM_CODE_RIGID)
 
 /* Extra files that let other programs load the functions. id, name, help */
 #define PSDM_CODE_WRAP_LIST(X)                                                                              \

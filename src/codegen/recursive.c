@@ -241,13 +241,13 @@ static bool has_inertia(psdm_function f) {
   return f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE && f != PSDM_F_CARTESIAN_JACOBIAN;
 }
 
-/* results of these are in metres */
-static bool in_metres(psdm_function f) { return !has_inertia(f) || has_columns(f) || psdm_function_is_task(f); }
+/* results of these are in metres, or of other units than torques: the chain keeps its usual unit of length */
+static bool keeps_unit(psdm_function f) { return !has_inertia(f) || has_columns(f) || psdm_function_is_task(f); }
 
 static psdm_status search_unit(search *s, bool *any) {
   psdm_status status = PSDM_OK;
   bool better;
-  if (in_metres(s->function)) return status;
+  if (keeps_unit(s->function)) return status;
   for (int unit = 0; unit <= s->chain.lengths && !status && s->budget >= 0; unit++) {
     psdmp_codegen_choice choice = s->best;
     choice.unit = unit;
@@ -420,7 +420,7 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
   s->program = program;
   s->budget = BUDGET;
   s->composite = is_linearization(function) && !options->payload_argument && all_revolute(r);
-  status = psdmp_codegen_chain_new(r, in_metres(function), arena, &s->chain, error);
+  status = psdmp_codegen_chain_new(r, !has_inertia(function), arena, &s->chain, error);
   s->robot = s->chain.robot;
   if (!status)
     status = psdmp_codegen_freedom_set(r, base, theta, program->length[PSDMP_CODEGEN_IN_THETA] > 0,
@@ -436,7 +436,7 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
       !psdmp_codegen_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
     return psdmp_base_no_memory(r->file, error);
   s->trace.g = program->graph;
-  s->trace.chain = &s->chain;
+  s->trace.chain = s->trace.scaled = &s->chain;
   s->trace.inertia = &s->inertia;
   s->trace.options = options;
   s->trace.program = program;

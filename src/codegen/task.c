@@ -151,8 +151,10 @@ void psdmp_codegen_task(psdmp_codegen_trace *t, psdm_function f, int joint, bool
   k.C = k.M + n * n;
   psdm_ref *more = k.C + n * n;
   t->qdd = NULL;
+  double unit = psdmp_codegen_rescale(t, 1);
   psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
   jacobian(t, joint, more, f == PSDM_F_CARTESIAN_JACOBIAN ? out : k.J);
+  psdmp_codegen_rescale(t, unit);
   if (f == PSDM_F_CARTESIAN_JACOBIAN) return;
   factorise(t, &k);
   switch (f) {

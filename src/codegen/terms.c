@@ -145,9 +145,11 @@ static void sensitivity(psdmp_codegen_trace *t, const psdm_model *base, psdm_ref
            inverse[PSDMP_CODEGEN_CODE_JOINTS], column[PSDMP_CODEGEN_CODE_JOINTS];
   accelerations(t, tree, copy, M, qdd);
   t->qdd = qdd;
+  double unit = psdmp_codegen_rescale(t, 1);
   psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_QDD);
   psdmp_codegen_move_out(t, true);
   psdmp_codegen_regressor(t, base, out);
+  psdmp_codegen_rescale(t, unit);
   t->qdd = NULL;
   psdmp_codegen_factorise(t, n, 0, M, inverse);
   for (int c = 0; c < l; c++) {

@@ -146,6 +146,18 @@ void psdmp_codegen_inertia_in(psdmp_codegen_trace *t, int b, const double *frame
 
 /* ---- start ---- */
 
+double psdmp_codegen_rescale(psdmp_codegen_trace *t, double unit) {
+  psdmp_codegen_chain *chain = t->scaled;
+  double before = chain->unit, factor = before / unit;
+  for (int b = 0; b < chain->bodies && factor != 1; b++) {
+    psdmp_codegen_chain_body *body = &chain->body[b];
+    body->a *= factor, body->e *= factor, body->d *= factor;
+    for (int i = 0; i <= chain->n; i++) body->slide[i] *= factor;
+  }
+  chain->unit = unit;
+  return before;
+}
+
 /* the frame that a gene asks for */
 static const double *frame_of(const psdmp_codegen_trace *t, int b, int gene) {
   const psdmp_codegen_chain_body *body = &t->chain->body[b];

@@ -35,6 +35,7 @@ typedef struct psdmp_codegen_trace_body {
 typedef struct psdmp_codegen_trace {
   psdm_graph *g;
   const psdmp_codegen_chain *chain;
+  psdmp_codegen_chain *scaled; /* the same, for psdmp_codegen_rescale */
   const psdmp_codegen_inertia *inertia;
   const psdmp_codegen_choice *choice;
   const psdm_code_options *options;
@@ -78,6 +79,10 @@ psdm_ref psdmp_codegen_form_of(psdmp_codegen_trace *t, psdmp_codegen_block block
 
 /* Entry e of the pseudo-inertias: a number, or its form in theta. */
 psdm_ref psdmp_codegen_inertia_entry(psdmp_codegen_trace *t, int e);
+
+/* Lengths of the chain in another unit (metres): places and regressors want metres. Exact between powers of two. Returns
+ * the unit before. A trace starts anew behind it. */
+double psdmp_codegen_rescale(psdmp_codegen_trace *t, double unit);
 
 /* Frames, joint rates and pseudo-inertias of all bodies. qd, qdd: which argument is the rate, the acceleration;
  * PSDMP_CODEGEN_IN_COUNT: zero. */

@@ -71,7 +71,7 @@ psdm_status psdmp_study_functions(const psdm_job *job, const char *list, unsigne
   while (next_word(&list, name)) {
     psdm_function f;
     if (strcmp(name, "usual") == 0) *functions |= (2u << PSDM_F_POSE) - 1;
-    else if (strcmp(name, "all") == 0) *functions |= PSDM_CODE_RIGID;
+    else if (strcmp(name, "all") == 0) *functions |= PSDM_CODE_RIGID | PSDM_CODE_TASKS;
     else if (psdm_function_find(name, &f)) named |= 1u << f;
     else return psdmp_job_no_word(job, "function", name, words, PSDM_FUNCTION_COUNT + 2);
   }
@@ -118,7 +118,8 @@ static psdm_status parse(codegen *j) {
   if (friction == PSDM_FRICTION_KINDS && !set->params)
     return psdmp_job_wrong(job, "`friction = calibrated` needs `params = FILE`, which holds the friction");
   psdm_status status = psdmp_study_functions(job, set->functions, &o->functions, &o->optional);
-  if (friction && !(PSDM_CODE_RIGID & ~o->functions)) o->functions |= 1u << PSDM_F_FRICTION; /* all */
+  if (friction && !((PSDM_CODE_RIGID | PSDM_CODE_TASKS) & ~o->functions))
+    o->functions |= 1u << PSDM_F_FRICTION; /* all */
   if (!status) status = parse_wraps(job, set->wrap, &o->wraps);
   if (!status && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_F_REGRESSOR & 1))
     status =
@@ -140,19 +141,11 @@ static psdm_status find_friction(codegen *j) {
   return PSDM_OK;
 }
 
-/* the functions of a task, as bits */
-static unsigned tasks(void) {
-  unsigned bits = 0;
-  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
-    if (psdm_function_is_task((psdm_function)f)) bits |= 1u << f;
-  return bits;
-}
-
 /* the point and the directions of a task */
 static psdm_status find_task(codegen *j) {
   psdm_code_options *o = &j->options;
   bool given = j->set.point.given || j->set.directions;
-  if (given && !(o->functions & tasks()))
+  if (given && !(o->functions & PSDM_CODE_TASKS))
     return psdmp_job_wrong(&j->job, "`%s` needs a cartesian function", j->set.directions ? "directions" : "point");
   for (int k = 0; k < 3 && j->set.point.given; k++) o->point[k] = j->set.point.value[k];
   if (j->set.directions && !psdm_directions_find(j->set.directions, &o->directions))
@@ -167,7 +160,7 @@ static psdm_status find_link(codegen *j) {
   psdm_code_options *o = &j->options;
   const char *text = j->set.link;
   double number;
-  bool looks = o->functions & (1u << PSDM_F_JACOBIAN | 1u << PSDM_F_POSE | tasks());
+  bool looks = o->functions & (1u << PSDM_F_JACOBIAN | 1u << PSDM_F_POSE | PSDM_CODE_TASKS);
   if ((!text && looks) || o->wrench_argument || o->payload_argument)
     psdmp_job_default_link(&j->job, robot,
                            looks ? "`link` selects another for jacobian and pose" : "`tip` selects another");

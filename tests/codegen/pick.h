@@ -24,7 +24,7 @@ static psdmp_codegen_choice draw(search *s, rng *g) {
     for (int k = 0; k < PSDMP_CODEGEN_GENES; k++)
       choice.gene[b][k] = (unsigned char)rng_int(g, 0, gene_values(s, b, (psdmp_codegen_gene)k) - 1);
   if (!has_inertia(s->function)) return choice;
-  choice.unit = in_metres(s->function) ? 0 : rng_int(g, 0, s->chain.lengths);
+  choice.unit = keeps_unit(s->function) ? 0 : rng_int(g, 0, s->chain.lengths);
   choice.zeros = rng_int(g, 0, 1) ? rng_int(g, 0, s->inertia.nulls) : 0;
   for (int k = 0; k < choice.zeros; k++) choice.zero[k] = rng_int(g, 0, s->inertia.size - 1);
   return choice;

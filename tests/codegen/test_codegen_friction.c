@@ -283,7 +283,7 @@ TEST(test_models_of_joints) {
     psdm_friction_kind kind = (psdm_friction_kind)(1 + k % (PSDM_FRICTION_KINDS - 1));
     psdm_model *model;
     psdm_error error;
-    psdm_code_options o = {.functions = PSDM_CODE_RIGID | 1u << PSDM_F_FRICTION,
+    psdm_code_options o = {.functions = ((2u << PSDM_F_INVERSE_MASS) - 1) | 1u << PSDM_F_FRICTION,
                            .friction = kind,
                            .method = s.n < 3 ? (psdm_code_method)rng_int(&g, 0, 1) : PSDM_CODE_RECURSIVE,
                            .sincos = (psdm_code_sincos)rng_int(&g, 0, 1)};
@@ -598,8 +598,9 @@ TEST(test_calibrated_drives) {
     found *p = make_found(&g, s.robot, lugre ? 0 : k % 3, lugre);
     psdm_model *model;
     psdm_error error;
-    psdm_code_options o = {
-        .functions = PSDM_CODE_RIGID | 1u << PSDM_F_FRICTION, .parameters = &p->p, .method = PSDM_CODE_RECURSIVE};
+    psdm_code_options o = {.functions = ((2u << PSDM_F_INVERSE_MASS) - 1) | 1u << PSDM_F_FRICTION,
+                           .parameters = &p->p,
+                           .method = PSDM_CODE_RECURSIVE};
     forms f = make_forms(s.robot, &o);
     assert_int_equal(psdm_base_parameters_derive(s.robot, NULL, NULL, &model, NULL, &error), PSDM_OK);
     check_prediction(&g, &s, &f, p);

@@ -265,11 +265,11 @@ static void check(subject *x, rng *g, const psdm_code_options *o, double toleran
   describe(o, text, sizeof text);
   psdm_robot_set_parameters(x->robot, x->pi);
   psdm_code_options all = *o;
-  all.functions = PSDM_CODE_RIGID;
+  all.functions = ((2u << PSDM_F_INVERSE_MASS) - 1);
   psdm_status status = psdm_code_build(x->robot, &all, NULL, &code, &error);
   if (status && refused(o, &error)) return;
   if (status) fail_msg("%s (%s)\n%s", error.text, text, x->name);
-  assert_int_equal(psdm_code_count(code), PSDM_F_FRICTION);
+  assert_int_equal(psdm_code_count(code), PSDM_F_CORIOLIS); /* the others: test_codegen_terms.c */
   x->code = code;
   x->l = psdm_model_l(code->model);
   for (int k = 0; k < code->programs; k++) {

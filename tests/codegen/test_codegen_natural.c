@@ -236,7 +236,8 @@ static void check_arm(rng *g, kind k, int number) {
   write_robot(&w, g, k, number);
   if (psdm_robot_parse(buffer, strlen(buffer), "arm", &options, NULL, &robot, &error))
     fail_msg("%s\n%s", error.text, buffer);
-  psdm_code_options o = {.functions = PSDM_CODE_RIGID,
+  psdm_code_options o = {.functions = PSDM_CODE_RIGID | PSDM_CODE_TASKS,
+                         .directions = 1,
                          .method = PSDM_CODE_RECURSIVE,
                          .gravity_argument = number % 3 == 1,
                          .payload_argument = number % 4 == 1,
@@ -246,6 +247,7 @@ static void check_arm(rng *g, kind k, int number) {
   if (k == COUPLED) o.functions &= ~(o.gravity_argument ? 1u << PSDM_F_REGRESSOR : 0);
   tally[k].arms++;
   psdm_status status = (number % 8 ? check_traced : check_whole)(robot, &o, k, number, &above, &error);
+  if (status && strstr(error.text, "every direction of the task")) status = PSDM_OK; /* such an arm there may be */
   if (status) print_error("arm %d, %s: %s\n", number * KINDS + (int)k, kind_names[k], error.text);
   tally[k].refused += status != PSDM_OK;
   tally[k].above += above;

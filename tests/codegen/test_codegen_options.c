@@ -20,7 +20,7 @@ TEST(code) {
     psdm_status status;
     const char *sentence;
   } cases[] = {
-      {{.functions = 1u << 20}, PSDM_E_ARGUMENT, "unknown function"},
+      {{.functions = 1u << 31}, PSDM_E_ARGUMENT, "unknown function"},
       {{.link = ""}, PSDM_E_ARGUMENT, "no link or joint has the name ''"},
       {{.link = "hand"}, PSDM_E_ARGUMENT, "no link or joint has the name 'hand'"},
       {{.prefix = "1st"}, PSDM_E_ARGUMENT, "the prefix must be a C identifier"},

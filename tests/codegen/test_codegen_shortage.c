@@ -14,7 +14,7 @@
 static const char pendulum[] =
     "name: one\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.4, alpha: 0.3}\nlinks:\n  - {mass: "
     "2, com: [0.1, 0.2, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
-enum { ALL = PSDM_CODE_RIGID };
+enum { ALL = ((2u << PSDM_F_INVERSE_MASS) - 1) };
 
 typedef struct job {
   const psdm_robot *robot;
@@ -133,7 +133,7 @@ TEST(code_with_friction) {
                              .column = &drive};
   const job jobs[] = {{one,
                        NULL,
-                       {.functions = PSDM_CODE_RIGID | 1u << PSDM_F_FRICTION,
+                       {.functions = ((2u << PSDM_F_INVERSE_MASS) - 1) | 1u << PSDM_F_FRICTION,
                         .effort = -1,
                         .method = PSDM_CODE_RECURSIVE,
                         .target = PSDM_CODE_SIMD,

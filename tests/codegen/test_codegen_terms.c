@@ -1,5 +1,8 @@
 /* Generated Coriolis matrices, momenta, small motions, sensitivities and functions of a task beside psdm_eval: random
- * robots with chains, trees, sliding and coupled joints and drives, every argument that the code may have. */
+ * robots with chains, trees, sliding and coupled joints and drives; frames, origins, zeros and formulas at random
+ * (pick.h). */
+#include "pick.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +35,7 @@ typedef struct pair {
 
 static const unsigned all_terms = ((1u << PSDM_F_FRICTION) - 1) & ~((1u << PSDM_F_CORIOLIS) - 1);
 
-static void start(pair *x, rng *g, const random_options *options) {
+static void set_up(pair *x, rng *g, const random_options *options) {
   static char text[65536];
   *x = (pair){.robot = parse_robot(random_robot_text(g, options, text, sizeof text))};
   x->n = psdm_robot_n(x->robot);
@@ -79,7 +82,7 @@ static bool build(pair *x) {
   return psdm_code_count(x->code) > 0;
 }
 
-static void end(pair *x) {
+static void take_down(pair *x) {
   psdm_compiled_free(x->compiled);
   psdm_code_free(x->code);
   psdm_model_free(x->model);
@@ -177,11 +180,13 @@ TEST(code_is_equal_to_the_recursions) {
   rng g = rng_start("code_is_equal_to_the_recursions");
   for (int k = 0; k < ROBOTS; k++) {
     pair x;
-    start(&x, &g, &(random_options){1, 6, k % 2, k % 3 == 0, k % 4 > 1, k % 5 == 0});
+    set_up(&x, &g, &(random_options){1, 6, k % 2, k % 3 == 0, k % 4 > 1, k % 5 == 0});
     choose(&x, &g);
+    picking.how = (how)(k % 3);
+    picking.g = &g;
     build(&x);
     for (int i = 0; i < psdm_code_count(x.code); i++) compare(&x, psdm_code_at(x.code, i, NULL, NULL), &g);
-    end(&x);
+    take_down(&x);
   }
 }
 
@@ -203,7 +208,7 @@ TEST(singular_tasks_are_no_numbers) {
       assert_true(bent ? isfinite(out[0]) : isnan(out[0]));
     }
   }
-  end(&x);
+  take_down(&x);
 }
 
 TEST(tasks_without_enough_joints_are_refused_or_omitted) {

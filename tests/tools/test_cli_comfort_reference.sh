@@ -62,12 +62,12 @@ complete_to "dense" derive arm.yaml --method = d
 complete_to "computed-torque" simulate arm.yaml --control comp
 complete_to "robots/arm.urdf robots/arm.yaml robots/more/" eval robots/
 complete_to "with space.yaml" eval with
-complete_to "linearize_forward linearize_inverse" eval robots/arm.yaml linear
-complete_to "linearize_forward linearize_inverse" eval --friction --in states.csv robots/arm.yaml linear
+complete_to "linearize_forward linearize_inverse linearize_second" eval robots/arm.yaml linear
+complete_to "linearize_forward linearize_inverse linearize_second" eval --friction --in states.csv robots/arm.yaml linear
 complete_to "states.csv" eval robots/arm.yaml inverse --in sta
 complete_to "robots/more/" codegen robots/arm.yaml --out robots/
 complete_to "energy scale time" plan robots/arm.yaml ""
-complete_to "inverse,mass" codegen robots/arm.yaml --functions inverse,ma
+complete_to "inverse,mass inverse,mass_rate" codegen robots/arm.yaml --functions inverse,ma
 complete_to "bash zsh" completion ""
 complete_to "--quiet" bench --qui
 complete_to "" derive arm.yaml --assume ""
