@@ -145,6 +145,10 @@ psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *opti
   double started = psdmp_base_clock();
   psdm_status status = PSDM_OK;
   *compiled = NULL;
+  if (code->loop)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, code->robot->file, 0, 0,
+                           "functions of closed loops are not loaded into this process; write their code and compile "
+                           "it");
   if (!options) options = &none;
   psdm_compiled *c = psdmp_base_alloc(allocator, sizeof *c);
   if (!c) return psdmp_base_no_memory("", error);

@@ -176,6 +176,10 @@ psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_opt
   psdm_work_free(s.work, arena->allocator);
   psdmp_base_arena_free(&s.arena);
   if (status == PSDM_E_MEMORY) return psdmp_base_no_memory("", error);
+  if (status == PSDM_E_LOOP)
+    return psdmp_base_fail(error, status, "", 0, 0,
+                           "closed loops do not close everywhere within the limits of the joints, or not on the way "
+                           "there from the position of the file; narrower limits are needed");
   if (!status && !t->columns)
     return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "no motion shows any parameter of this robot");
   return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;

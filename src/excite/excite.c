@@ -240,13 +240,20 @@ static psdm_status measure(const psdmp_excite_told *told, const psdm_motion *mot
   return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
-static psdm_status refuse_loops(const psdm_robot *robot, psdm_error *error) {
-  const char *own = psdm_robot_name(robot);
-  char name[80];
-  if (!psdm_robot_loops(robot)) return PSDM_OK;
-  return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0,
-                         "robot '%s' has closed loops; motions are planned for trees and coupled joints",
-                         psdmp_base_quote(own, strlen(own), name, sizeof name));
+/* joints that closed loops move, or that are coupled, have no q whose limits a motion could keep */
+static psdm_status check_passives(const psdm_robot *robot, psdm_error *error) {
+  for (int j = 0; psdm_robot_loops(robot) && j < psdm_robot_joints(robot); j++) {
+    const psdm_joint *joint = psdm_robot_joint(robot, j);
+    const psdm_limits *l = &joint->limits;
+    bool limited = isfinite(l->lower) || isfinite(l->upper) || isfinite(l->velocity) || isfinite(l->acceleration);
+    char name[80];
+    if (joint->q >= 0 || joint->type == PSDM_FIXED || !limited) continue;
+    return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0,
+                           "closed loops: motions do not keep the limits of joint '%s', which has no q; independent "
+                           "joints' limits were expected",
+                           psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name));
+  }
+  return PSDM_OK;
 }
 
 psdm_status psdm_excite_condition(const psdm_robot *robot, const psdm_excite_options *options,
@@ -260,7 +267,7 @@ psdm_status psdm_excite_condition(const psdm_robot *robot, const psdm_excite_opt
   if (psdm_motion_n(motion) != psdm_robot_n(robot))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a motion of %d joints for a robot that has %d",
                            psdm_motion_n(motion), psdm_robot_n(robot));
-  psdm_status status = refuse_loops(robot, error);
+  psdm_status status = check_passives(robot, error);
   if (!status) status = given_limits(robot, o, &arena, &given, error);
   if (!status) status = planned_limits(&given, psdm_robot_n(robot), margin_of(o), &arena, &limits, error);
   if (!status) status = psdmp_excite_told_new(robot, o, &limits, given.effort, &arena, &told, error);
@@ -349,7 +356,7 @@ psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_options *opti
   double began = psdmp_base_clock();
   *excitation = NULL;
   psdm_status status = check_options(&o, error);
-  if (!status) status = refuse_loops(robot, error);
+  if (!status) status = check_passives(robot, error);
   if (status) return status;
   if (o.step == PSDM_STEP_INERTIA && o.seconds == 0) o.seconds = PSDM_EXCITE_SECONDS;
   if (o.step != PSDM_STEP_INERTIA && psdmp_parallel_team_member(o.ranks)) return PSDM_OK;

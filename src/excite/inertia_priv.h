@@ -68,6 +68,22 @@ void psdmp_excite_grid_at(const psdmp_excite_wave *wave, psdmp_excite_grid *grid
 void psdmp_excite_grid_pull(const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, const double *by_state,
                             double *by_x);
 
+/* ---- closed.c ---- */
+
+/* For a robot with closed loops; robot NULL: without. */
+typedef struct psdmp_excite_closed {
+  psdm_robot *robot; /* whose parameters are weights */
+  psdm_linear *linear;
+  double *by; /* (3 n n) */
+} psdmp_excite_closed;
+
+bool psdmp_excite_closed_new(const psdm_robot *robot, psdmp_base_arena *arena, psdmp_excite_closed *closed);
+void psdmp_excite_closed_free(psdmp_excite_closed *closed, const psdm_allocator *allocator); /* also when new failed */
+
+/* As psdmp_excite_adjoint. */
+psdm_status psdmp_excite_closed_gradient(psdmp_excite_closed *closed, const double *state, const double *weight,
+                                         double *by_state);
+
 /* ---- adjoint.c ---- */
 
 /* Derivatives of sum_ij weight_ij Y_ij(q, qd, qdd), Y the standard regressor (n x parameter_count), by q, qd and qdd:
@@ -132,11 +148,12 @@ typedef struct psdmp_excite_value {
   psdm_work *work;
   double *Y, *weight, *adjoint, *row; /* row (points x row_total) */
   double *gram, *A, *B, *power[5], *eigen, *eigen_work;
+  psdmp_excite_closed closed;
 } psdmp_excite_value;
 
 extern const double psdmp_excite_ridge;
 
-/* work is the caller's. */
+/* work is the caller's; psdmp_excite_closed_free frees what the arena does not. */
 bool psdmp_excite_value_new(const psdmp_excite_told *told, psdm_excite_goal goal, int points, psdm_work *work,
                             psdmp_base_arena *arena, psdmp_excite_value *value);
 

@@ -608,6 +608,7 @@ psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_optio
   for (int k = 0; all && k < s.starts; k++) {
     psdm_work_free(all[k].work, arena->allocator);
     psdm_linear_free(all[k].linear, arena->allocator);
+    psdmp_excite_closed_free(&all[k].value.closed, arena->allocator);
   }
   psdm_motion_free(s.best);
   psdmp_base_arena_free(&own);

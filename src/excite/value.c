@@ -37,6 +37,7 @@ bool psdmp_excite_value_new(const psdmp_excite_told *t, psdm_excite_goal goal, i
     if (!(v->power[k] = psdmp_excite_numbers(arena, W * W))) return false;
   v->eigen = psdmp_excite_numbers(arena, W);
   v->eigen_work = psdmp_excite_numbers(arena, 40 * W);
+  if (!psdmp_excite_closed_new(t->robot, arena, &v->closed)) return false;
   return v->Y && v->weight && v->adjoint && v->row && v->gram && v->A && v->B && v->eigen && v->eigen_work;
 }
 
@@ -210,7 +211,7 @@ static void weigh_rows(psdmp_excite_value *v) {
   }
 }
 
-static void differentiate(psdmp_excite_value *v, const double *state, double *by_state) {
+static bool differentiate(psdmp_excite_value *v, const double *state, double *by_state) {
   const psdmp_excite_told *t = v->told;
   int n = t->n;
   weigh_rows(v);
@@ -226,9 +227,11 @@ static void differentiate(psdmp_excite_value *v, const double *state, double *by
         if (c < t->base) v->weight[(long)i * t->standard + t->kept[c]] = weight;
         else Y[i] += weight * friction_slope(t, c - t->base, state[n + i]);
       }
-    psdmp_excite_adjoint(t->robot, v->work, state, v->weight, v->adjoint, by_state);
+    if (!v->closed.robot) psdmp_excite_adjoint(t->robot, v->work, state, v->weight, v->adjoint, by_state);
+    else if (psdmp_excite_closed_gradient(&v->closed, state, v->weight, by_state)) return false;
     for (int i = 0; i < n; i++) by_state[n + i] += Y[i];
   }
+  return true;
 }
 
 double psdmp_excite_value_at(psdmp_excite_value *v, const double *state, double *by_state, double *condition) {
@@ -241,6 +244,6 @@ double psdmp_excite_value_at(psdmp_excite_value *v, const double *state, double 
   }
   double f =
       v->goal == PSDM_EXCITE_CONDITION ? smooth_condition(v, by_state != NULL) : determinant(v, by_state != NULL);
-  if (by_state && isfinite(f)) differentiate(v, state, by_state);
+  if (by_state && isfinite(f) && !differentiate(v, state, by_state)) return INFINITY;
   return f;
 }

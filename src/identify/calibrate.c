@@ -70,9 +70,6 @@ static psdm_status check(const psdm_robot *robot, const psdm_calibrate_options *
   if (o->delay_given && !(fabs(o->delay) <= 1))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0,
                            "the torques' delay must be at most a second either way");
-  if (robot->closure)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0,
-                           "robots with closed loops are not calibrated yet; couple their joints");
   return PSDM_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "identify/identify.h"
 #include "linalg/linalg.h"
+#include "rigid/rigid.h"
 
 /* ---- the regressor on the drives' side ---- */
 
@@ -35,6 +36,7 @@ psdm_status psdmp_identify_run_reach(psdmp_identify_run *r, double *scratch, dou
       state = (unsigned)((unsigned long long)state * 48271 % 2147483647);
       q[i] = 6.0 * state / 2147483647 - 3;
     }
+    psdmp_rigid_pull_home(r->robot, r->work, q);
     psdm_status status = psdmp_identify_run_regressor(r, q, q + r->n, q + 2 * r->n, scratch, Y);
     if (status) return status;
     for (long k = 0; k < (long)r->n * r->l; k++) r->reached[k] |= Y[k] != 0;

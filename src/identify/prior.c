@@ -23,15 +23,25 @@ static void cylinder(const double a[3], const double b[3], double mass, double r
   psdmp_robot_standard_from_body(mass, com, inertia, pi);
 }
 
-/* the farthest frame that is fixed to a body: a possible hand */
+static void take_farther(const double p[3], double *most, double at[3]) {
+  double length = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
+  if (!(length > *most)) return;
+  *most = length;
+  for (int i = 0; i < 3; i++) at[i] = p[i];
+}
+
+/* the farthest frame or end of a loop that is fixed to a body: a possible hand */
 static void far_end(const psdm_robot *r, int body, double at[3]) {
+  const psdmp_robot_closure *c = r->closure;
   double most = -1;
-  for (int j = 0; j < r->joints; j++) {
-    const double *p = r->link[j].frame.p;
-    double length = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
-    if (r->link[j].body != body || !(length > most)) continue;
-    most = length;
-    for (int i = 0; i < 3; i++) at[i] = p[i];
+  for (int j = 0; j < r->joints; j++)
+    if (r->link[j].body == body) take_farther(r->link[j].frame.p, &most, at);
+  for (int k = 0; k < (c ? 2 * c->loops : 0); k++) {
+    const double *point = c->loop[k / 2].point[k % 2];
+    const psdmp_robot_link *link = &r->link[c->loop[k / 2].joint[k % 2]];
+    psdmp_robot_pose end = psdmp_robot_pose_translation(point[0], point[1], point[2]);
+    end = psdmp_robot_pose_product(&link->frame, &end);
+    if (link->body == body) take_farther(end.p, &most, at);
   }
 }
 
@@ -64,13 +74,12 @@ static double measure(const psdm_robot *r, double *reach, double *length) {
 
 double psdmp_identify_prior_reach(const psdm_robot *robot) {
   double reach[PSDM_MAX_JOINTS], length[PSDM_MAX_JOINTS];
-  return measure(robot->closure ? robot->closure->tree : robot, reach, length);
+  return measure(robot, reach, length);
 }
 
-void psdmp_identify_prior_cylinders(const psdm_robot *robot, double *prior) {
-  const psdm_robot *r = robot->closure ? robot->closure->tree : robot;
+void psdmp_identify_prior_cylinders(const psdm_robot *r, double *prior) {
   double reach[PSDM_MAX_JOINTS], length[PSDM_MAX_JOINTS], whole = measure(r, reach, length), sum = 0;
-  memset(prior, 0, (size_t)psdm_robot_parameter_count(robot) * sizeof *prior);
+  memset(prior, 0, (size_t)psdm_robot_parameter_count(r) * sizeof *prior);
   if (!(whole > 0)) whole = 1;
   for (int b = 0; b < r->bodies; b++) sum += reach[b] + 0.1 * whole;
   for (int b = 0; b < r->bodies; b++) {

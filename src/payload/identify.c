@@ -21,7 +21,7 @@ static psdm_status check(const psdm_robot *robot, const psdm_parameters *e, cons
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "an option of the payload is out of its range");
   if (robot->closure)
     return psdmp_base_fail(error, PSDM_E_ROBOT, robot->file, 0, 0,
-                           "robots with closed loops are not calibrated yet; couple their joints");
+                           "a load is not identified on robots with closed loops; calibrate the robot with its load instead");
   if (e->n > PSDM_CALIBRATE_JOINTS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, robot->file, 0, 0, "%d joints; at most %d are calibrated at once", e->n,
                            PSDM_CALIBRATE_JOINTS);

@@ -115,7 +115,7 @@ static psdm_status check(const psdm_robot *robot, const psdm_steps_options *o, p
                            psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
   if (robot->closure)
     return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0,
-                           "robots with closed loops are not calibrated yet; couple their joints");
+                           "robots with closed loops are calibrated in one go, not step by step");
   return PSDM_OK;
 }
 

@@ -62,6 +62,52 @@ TEST(test_adjoint) {
   print_message("largest relative difference %.2g\n", worst);
 }
 
+static double weighted(const psdm_robot *robot, psdm_work *work, const double *state, const double *weight, double *Y) {
+  int n = psdm_robot_n(robot), S = psdm_robot_parameter_count(robot);
+  double sum = 0;
+  assert_int_equal(psdm_regressor_standard(robot, work, state, state + n, state + 2 * n, Y), PSDM_OK);
+  for (int k = 0; k < n * S; k++) sum += weight[k] * Y[k];
+  return sum;
+}
+
+/* closed loops, by central differences: their error is 1e-5^2 of the third derivative, and 1e-16 / 1e-5 of the sum */
+TEST(test_closed_gradient) {
+  rng g = rng_start("closed_gradient");
+  static const char *const names[] = {"five_bar", "palletizer", "delta"};
+  for (int k = 0; k < 3; k++) {
+    psdmp_base_arena arena = {0};
+    psdm_robot *robot = load_shipped(names[k]);
+    psdm_work *work;
+    psdmp_excite_closed closed;
+    int n = psdm_robot_n(robot), S = psdm_robot_parameter_count(robot);
+    assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+    assert_true(psdmp_excite_closed_new(robot, &arena, &closed));
+    double *state = numbers(&arena, 3L * n), *weight = numbers(&arena, (long)n * S), *by = numbers(&arena, 3L * n),
+           *Y = numbers(&arena, (long)n * S);
+    for (int round = 0; round < 5; round++) {
+      fill(&g, 3L * n, state);
+      fill(&g, (long)n * S, weight);
+      double home[8], scale = 0;
+      psdm_robot_home(robot, home);
+      for (int i = 0; i < n; i++) state[i] = home[i] + 0.1 * state[i];
+      assert_int_equal(psdmp_excite_closed_gradient(&closed, state, weight, by), PSDM_OK);
+      for (int i = 0; i < 3 * n; i++) scale = fmax(scale, fabs(by[i]));
+      for (int i = 0; i < 3 * n; i++) {
+        double at = state[i], up, down;
+        state[i] = at + 1e-5, up = weighted(robot, work, state, weight, Y);
+        state[i] = at - 1e-5, down = weighted(robot, work, state, weight, Y);
+        state[i] = at;
+        if (!(fabs((up - down) / 2e-5 - by[i]) < 1e-6 * scale))
+          fail_msg("%s, derivative %d: %.12g, by differences %.12g", names[k], i, by[i], (up - down) / 2e-5);
+      }
+    }
+    psdmp_excite_closed_free(&closed, NULL);
+    psdm_work_free(work, NULL);
+    psdm_robot_free(robot);
+    psdmp_base_arena_free(&arena);
+  }
+}
+
 /* ---- the objective and the limits, by the numbers of a search ---- */
 
 typedef struct bench {
@@ -246,4 +292,4 @@ TEST(test_crowded) {
   assert_true(worst < 3e-7);
 }
 
-TEST_MAIN(test_adjoint, test_gradients, test_crowded)
+TEST_MAIN(test_adjoint, test_closed_gradient, test_gradients, test_crowded)

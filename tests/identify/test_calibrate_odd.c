@@ -194,9 +194,6 @@ TEST(refusals) {
   assert_int_equal(any_outcome(robot, &good, sentence), PSDM_E_LIMIT);
   psdm_robot_free(robot);
   free(text);
-  robot = load_shipped("five_bar");
-  assert_int_equal(any_outcome(robot, &good, sentence), PSDM_E_ROBOT);
-  psdm_robot_free(robot);
   unlink(path);
 }
 

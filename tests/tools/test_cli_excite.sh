@@ -195,9 +195,18 @@ expect_code 2 "no robot"
 run excite arm.yaml --out nowhere/motion.csv
 expect_code 2 "a folder that is not there"
 expect_in err "psdm: error: nowhere/motion.csv: cannot be written"
-run excite "$robots/five_bar.yaml" --out loop.csv
-expect_code 3 "closed loops"
+run excite "$robots/palletizer.yaml" --out loop.csv
+expect_code 3 "closed loops that do not close everywhere within the limits"
+expect_in err "closed loops do not close everywhere within the limits of the joints"
 expect_absent loop.csv
+run excite "$robots/pantograph.yaml" --seconds 4 --harmonics 3 --starts 1 --evaluations 20 --out loop.csv
+expect_code 0 "a pantograph"
+run eval "$robots/pantograph.yaml" inverse --in loop.csv --ignore-extra
+expect_code 0 "its loop closes all along"
+sed 's/{name: left_elbow,/{name: left_elbow, limits: {lower: -2, upper: 2},/' "$robots/pantograph.yaml" > elbow.yaml
+run excite elbow.yaml --out elbow.csv
+expect_code 3 "limits of a passive joint"
+expect_in err "motions do not keep the limits of joint 'left_elbow'"
 # ---- parameters that only a misalignment shows ----
 sed 's/alpha: pi\/2/alpha: 1.5710/; s/alpha: -pi\/2/alpha: -1.5705/' "$robots/puma560.yaml" > off.yaml
 brief="--velocity 2 --acceleration 5 --lower -2 --upper 2 --seconds 6 --starts 1 --evaluations 20 --wall 5"

@@ -157,9 +157,10 @@ static void print_use(const psdm_job *job, psdm_step step, const char *out) {
       printf("    psdm calibrate %s --log log.csv --holdout 0.3 --out params.yaml                                   "
              "all from this motion\n",
              robot);
-      printf("    psdm calibrate %s --route steps --params params.yaml --log inertia:log.csv --out params.yaml      "
-             "after motor, gravity, friction\n",
-             robot);
+      if (!psdm_robot_loops(psdm_job_robot_used(job)))
+        printf("    psdm calibrate %s --route steps --params params.yaml --log inertia:log.csv --out params.yaml      "
+               "after motor, gravity, friction\n",
+               robot);
       break;
     default:
       printf("    psdm calibrate %s --route steps --params params.yaml --log %s:%s.csv --out params.yaml\n", robot, log,
