@@ -18,7 +18,8 @@ extern "C" {
 enum { PSDM_BASE_PARAMETERS_JOINTS = 100 }; /* most moving joints that the functions below accept */
 
 /* Only the base parameters of psdm_model_derive (standard basis): takes microseconds, without the expansion that grows
- * with 5^n. The model has p = 0; ask it for base_*, standard_*, fate and theta. Free with psdm_model_free. */
+ * with 5^n. The model has p = 0; ask it for base_*, standard_*, fate and theta. Free with psdm_model_free. Closed loops
+ * have no other model; their base parameters are found from samples of the regressor where the loops close. */
 PSDM_API psdm_status psdm_base_parameters_derive(const psdm_robot *robot, const psdm_derive_options *options,
                                                  const psdm_allocator *allocator, psdm_model **model,
                                                  psdm_derive_info *info, psdm_error *error);
