@@ -16,6 +16,8 @@
  * another user or is writable by others is not used; nor is such a file in it, or one whose content has changed.
  * Processes may share a cache. Anyone who can write to it as you can run code as you; it may be emptied at any time.
  *
+ * Functions of closed loops need machine code: they are never evaluated as graphs.
+ *
  * Runs the compiler as a child process, without a shell. The environment is not read in set-user-id programs. */
 #ifndef PSDM_COMPILE_H
 #define PSDM_COMPILE_H
@@ -79,7 +81,13 @@ PSDM_API size_t psdm_compiled_scratch(const psdm_compiled *compiled);
 PSDM_API psdm_status psdm_compiled_call(const psdm_compiled *compiled, psdm_function function,
                                         const void *const *arguments, void *const *results, double *scratch);
 
-/* The same for count states, for PSDM_CODE_SIMD: number k of state i at [k * count + i], in and out; theta, gravity,
+/* Closed loops: functions take p, the positions of the passive joints that close the loops at q, as their last argument.
+ * This finds them: near the p that it gets, which is that of a position near by, or, where walk, from the position of
+ * the robot's file, whatever p has. PSDM_E_LOOP, and p as it was: there are none, or not near. PSDM_E_ARGUMENT without
+ * closed loops. */
+PSDM_API psdm_status psdm_compiled_close(const psdm_compiled *compiled, bool walk, const void *q, void *p);
+
+/* psdm_compiled_call for count states, for PSDM_CODE_SIMD: number k of state i at [k * count + i], in and out; theta, gravity,
  * payload, wrench and dt are shared by all states. */
 PSDM_API psdm_status psdm_compiled_batch(const psdm_compiled *compiled, psdm_function function, size_t count,
                                          const void *const *arguments, void *const *results, double *scratch);
@@ -101,7 +109,7 @@ PSDM_API size_t psdm_compiled_rows_scratch(const psdm_compiled *compiled, psdm_f
 PSDM_API psdm_status psdm_compiled_rows(const psdm_compiled *compiled, psdm_function function, size_t count,
                                         const psdm_strided *arguments, const psdm_strided *results, double *scratch);
 
-/* The C function itself, PREFIX_inverse or PREFIX_inverse_batch, to be cast to its type in PREFIX.h; NULL without
+/* The C function itself, PREFIX_inverse or PREFIX_inverse_batch (closed loops: PREFIX_inverse_at), to be cast to its type in PREFIX.h; NULL without
  * machine code. Valid as long as the object. bytes (nullable): size of its machine code, without what it calls; 0 when
  * unknown. */
 typedef void (*psdm_compiled_pointer)(void);

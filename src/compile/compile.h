@@ -138,8 +138,9 @@ struct psdm_compiled {
   bool single, simd;
   psdmp_compile_unit unit[PSDM_FUNCTION_COUNT];
   size_t scratch;
-  void *library; /* NULL: none */
-  int fd;        /* reserves the library's name in /proc; -1: none */
+  int (*close)(int walk, const void *q, void *p); /* NULL: no closed loops */
+  void *library;                                  /* NULL: none */
+  int fd;                                         /* reserves the library's name in /proc; -1: none */
 };
 
 psdm_status psdmp_compile_graph_units(const psdm_code *code, psdm_compiled *compiled);

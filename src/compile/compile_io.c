@@ -32,8 +32,9 @@ static void emit_calls(psdmp_emit_writer *e) {
       const psdmp_codegen_program *p = &e->code->program[k];
       const char *suffix = batch ? "_batch" : "";
       int arguments = 0;
-      psdmp_emit_say(e, "void @unit_%s%s(%sconst void *const *a, void *const *r) { @%s%s(%s", p->name, suffix,
-                     batch ? "size_t count, " : "", p->name, suffix, batch ? "count, " : "");
+      psdmp_emit_say(e, "void @unit_%s%s(%sconst void *const *a, void *const *r) { @%s%s%s(%s", p->name, suffix,
+                     batch ? "size_t count, " : "", p->name, e->code->loop ? "_at" : "", suffix,
+                     batch ? "count, " : "");
       for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
         if (p->length[b]) psdmp_emit_say(e, "a[%d], ", arguments++);
       for (int r = 0; r < p->results; r++) psdmp_emit_say(e, "%sr[%d]", r ? ", " : "", r);
@@ -45,6 +46,9 @@ static void emit_calls(psdmp_emit_writer *e) {
 static void emit_unit(psdmp_emit_writer *e, const char *key) {
   psdmp_emit_say(e, "#include \"%s.c\"\n#include <stddef.h>\n\nconst char @unit_key[] = \"%s\";\n", e->prefix, key);
   emit_calls(e);
+  if (e->code->loop)
+    psdmp_emit_say(e,
+                   "int @unit_close(int walk, const void *q, void *p) { return walk ? @walk(q, p) : @close(q, p); }\n");
 }
 
 static psdm_status write_text(void *user, int text, const char *key, psdm_output *out, psdmp_base_arena *arena) {
@@ -70,6 +74,7 @@ static void unload(psdm_compiled *c) {
   if (c->fd >= 0) close(c->fd);
   c->library = NULL;
   c->fd = -1;
+  c->close = NULL;
   for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
     psdmp_compile_unit *u = &c->unit[f];
     u->call = NULL;
@@ -145,19 +150,17 @@ psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *opti
   double started = psdmp_base_clock();
   psdm_status status = PSDM_OK;
   *compiled = NULL;
-  if (code->loop)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, code->robot->file, 0, 0,
-                           "functions of closed loops are not loaded into this process; write their code and compile "
-                           "it");
   if (!options) options = &none;
   psdm_compiled *c = psdmp_base_alloc(allocator, sizeof *c);
   if (!c) return psdmp_base_no_memory("", error);
   c->arena.allocator = allocator;
   c->fd = -1;
   set_shape(code, c);
+  if (code->loop && options->graph)
+    status = psdmp_base_fail(&why, PSDM_E_ARGUMENT, NULL, 0, 0, "closed loops need machine code, not the graph");
   if (!options->graph) status = make_native(code, options, c, &why);
   /* without machine code the graph is used, unless native is required */
-  if (status && status != PSDM_E_MEMORY && !options->native) {
+  if (status && status != PSDM_E_MEMORY && !options->native && !code->loop) {
     c->info.status = status;
     psdm_error_format(&why, c->info.reason, sizeof c->info.reason);
     status = PSDM_OK;
@@ -221,6 +224,11 @@ psdm_status psdm_compiled_call(const psdm_compiled *c, psdm_function f, const vo
   if (u->call) u->call(arguments, results);
   else psdmp_compile_graph_run(u, c->single, 1, 0, arguments, results, scratch);
   return PSDM_OK;
+}
+
+psdm_status psdm_compiled_close(const psdm_compiled *c, bool walk, const void *q, void *p) {
+  if (!c->close) return PSDM_E_ARGUMENT;
+  return c->close(walk, q, p) ? PSDM_E_LOOP : PSDM_OK;
 }
 
 psdm_status psdm_compiled_batch(const psdm_compiled *c, psdm_function f, size_t count, const void *const *arguments,

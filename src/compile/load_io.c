@@ -88,13 +88,14 @@ static void *function(void *library, const char *prefix, const char *format, con
     memcpy(&(to), &found_, sizeof found_); \
   } while (0)
 
-static bool find_unit(const psdmp_codegen_program *p, const char *prefix, const psdmp_compile_object *o,
+/* at: closed loops, whose functions at a closed position end with it */
+static bool find_unit(const psdmp_codegen_program *p, const char *prefix, bool at, const psdmp_compile_object *o,
                       psdm_compiled *c) {
   psdmp_compile_unit *u = &c->unit[p->function];
   char name[128];
   FIND(u->call, c->library, prefix, "%s_unit_%s", p->name);
-  FIND(u->symbol[0], c->library, prefix, "%s_%s", p->name);
-  snprintf(name, sizeof name, "%s_%s", prefix, p->name);
+  FIND(u->symbol[0], c->library, prefix, at ? "%s_%s_at" : "%s_%s", p->name);
+  snprintf(name, sizeof name, "%s_%s%s", prefix, p->name, at ? "_at" : "");
   u->bytes[0] = psdmp_compile_symbol_bytes(o, name);
   if (!c->simd) return u->call && u->symbol[0];
   FIND(u->batch, c->library, prefix, "%s_unit_%s_batch", p->name);
@@ -118,8 +119,9 @@ static bool find_units(void *library, void *user) {
   if (!key || strcmp(key, f->compiled->info.key) != 0) return false;
   f->compiled->library = library;
   for (int k = 0; k < f->code->programs; k++)
-    if (!find_unit(&f->code->program[k], prefix, f->object, f->compiled)) return false;
-  return true;
+    if (!find_unit(&f->code->program[k], prefix, f->code->loop != NULL, f->object, f->compiled)) return false;
+  if (f->code->loop) FIND(f->compiled->close, library, prefix, "%s_unit_%s", "close");
+  return !f->code->loop || f->compiled->close;
 }
 
 static void *map(int fd, psdm_error *error) {

@@ -58,7 +58,7 @@ class Code(CodeTerms):
     """Functions of one robot as machine code.
 
     ``functions`` are names such as "inverse" (all up to pose if None); ``real`` is "double" or "float"; ``theta`` "baked" or "argument": then functions take base parameters
-    as ``theta=``. ``link``, ``point`` and ``directions`` are of functions of a task, as for a robot. ``gravity``, ``payload``, ``wrench`` = True make these arguments of the same name. ``target`` "simd" computes several states at a time.
+    as ``theta=``. ``link``, ``point`` and ``directions`` are of functions of a task, as for a robot. ``gravity``, ``payload``, ``wrench`` = True make these arguments of the same name. ``target`` "simd", the default but for closed loops, computes several states at a time.
     ``compiler`` and ``flags`` choose the C compiler, ``cache`` a folder for what it made ("": none). ``native=True`` refuses rather than to evaluate the operation graph where there
     is no compiler; ``graph=True`` compiles nothing.
 
@@ -73,7 +73,7 @@ class Code(CodeTerms):
     """
 
     def __init__(self, robot: Robot, functions: Iterable[str] | None = None, *, real: str = "double", theta: str = "baked", method: str = "auto",
-                 target: str = "simd", sincos: str = "polynomial", gravity: bool = False, payload: bool = False, wrench: bool = False,
+                 target: str | None = None, sincos: str = "polynomial", gravity: bool = False, payload: bool = False, wrench: bool = False,
                  friction: str = "none", params: Any = None, friction_columns: bool = False, drive_columns: bool = False, link: str | int | None = None,
                  point: npt.ArrayLike | None = None, directions: str | Iterable[str] | None = None, effort: int = 0, prefix: str | None = None,
                  compiler: str | None = None, flags: str | None = None, cache: str | os.PathLike[str] | None = None, native: bool = False,
@@ -84,7 +84,7 @@ class Code(CodeTerms):
         for name in functions or ():
             options.functions |= 1 << function_of(name)
         options.method = getattr(lib, _choose("method", method))
-        options.target = getattr(lib, _choose("target", target))
+        options.target = getattr(lib, _choose("target", target or ("c" if lib.psdm_robot_loops(robot._pointer) else "simd")))
         options.sincos = getattr(lib, _choose("sincos", sincos))
         options.real_float, options.theta_argument = real == "float", _choose("theta", theta) == "argument"
         options.gravity_argument, options.payload_argument, options.wrench_argument = gravity, payload, wrench
@@ -206,7 +206,7 @@ class Code(CodeTerms):
 
     def _call(self, function: str, values: Sequence[npt.ArrayLike], out: Any, given: dict[str, Any]) -> list[Any]:
         number, arguments, results = self._of(function)
-        own = [(name, length) for name, length in arguments if name not in SHARED]
+        own = [(name, length) for name, length in arguments if name not in SHARED and name != "p"]
         unknown = [name for name, value in given.items() if value is not None and name not in dict(arguments)]
         if unknown:
             raise TypeError(f"{function} of this code takes no {', '.join(unknown)}")
@@ -215,9 +215,20 @@ class Code(CodeTerms):
         shapes = [shape if len(shape) > 1 else (length,) for shape, (_, length) in zip(function_results(number, self.robot.n, columns).values(), results)]
         answer = Results(states, shapes, [name for name, _ in results], out)
         rows = iter(states.rows)
-        table = [self._shared(given, name, length) if name in SHARED else next(rows) for name, length in arguments]
+        table = [self._shared(given, name, length) if name in SHARED else self._closed(states.rows[0], length) if name == "p" else next(rows)
+                 for name, length in arguments]
         self._run(number, states.count, table, answer)
         return answer.finish()
+
+    def _closed(self, q: Numbers, passives: int) -> Numbers:
+        """Passive joints of closed loops at each row, from the row before where it is near, else from the position of the robot's file."""
+        q, p = np.ascontiguousarray(q), np.empty((len(q), passives), dtype=self.dtype)
+        for k in range(len(q)):
+            p[k] = p[k - 1] if k else 0
+            at = tuple(ffi.cast("void *", row.__array_interface__["data"][0]) for row in (q[k], p[k]))
+            if k == 0 or lib.psdm_compiled_close(self._compiled, False, *at):
+                check(lib.psdm_compiled_close(self._compiled, True, *at))
+        return p
 
     @property
     def states(self) -> int:
