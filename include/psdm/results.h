@@ -567,20 +567,21 @@ PSDM_RESULT_RECORD(psdm_timed_function, PSDM_TIMED_FUNCTION)
   X(S, number, ns, , , "ns", "its time")
 PSDM_RESULT_RECORD(psdm_baseline, PSDM_BASELINE)
 
-#define PSDM_BENCH_RESULT(X, S)                                                  \
-  PSDM_RESULT_ROBOT(X, S, name)                                                  \
-  X(S, integer, n, , , "", "independent joints")                                 \
-  X(S, integer, l, , , "", "base parameters")                                    \
-  X(S, text, processor, , , "", "what the times are of")                         \
-  X(S, text, date, , , "", "year-month-day")                                     \
-  X(S, text, compiler, , , "", "the C compiler")                                 \
-  X(S, boolean, cached, , , "", "compiled by an earlier run")                    \
-  X(S, integer, states, , , "", "states of a batch")                             \
-  X(S, integer, repeat, , , "", "rounds of measuring")                           \
-  X(S, boolean, interrupted, , , "", "fewer rounds or functions than requested") \
-  X(S, number, error, , , "", "worst error of all functions")                    \
-  X(S, keyed, functions, psdm_timed_function, , "", "the functions")             \
-  X(S, keyed, baseline, psdm_baseline, , "", "what functions are compared with") \
+#define PSDM_BENCH_RESULT(X, S)                                                    \
+  PSDM_RESULT_ROBOT(X, S, name)                                                    \
+  X(S, integer, n, , , "", "independent joints")                                   \
+  X(S, integer, l, , , "", "base parameters")                                      \
+  X(S, text, processor, , , "", "what the times are of")                           \
+  X(S, text, date, , , "", "year-month-day")                                       \
+  X(S, text, compiler, , , "", "the C compiler")                                   \
+  X(S, boolean, cached, , , "", "compiled by an earlier run")                      \
+  X(S, integer, states, , , "", "states of a batch")                               \
+  X(S, integer, repeat, , , "", "rounds of measuring")                             \
+  X(S, boolean, interrupted, , , "", "fewer rounds or functions than requested")   \
+  X(S, boolean, drawn, , "?", "", "the file has no inertias: drawn ones are used") \
+  X(S, number, error, , , "", "worst error of all functions")                      \
+  X(S, keyed, functions, psdm_timed_function, , "", "the functions")               \
+  X(S, keyed, baseline, psdm_baseline, , "", "what functions are compared with")   \
   X(S, settings, settings, , , "", "options that differ from their defaults")
 PSDM_RESULT_DOCUMENT(psdm_bench_result, PSDM_BENCH_RESULT)
 

@@ -224,7 +224,7 @@ PSDM_API const char *psdm_robot_note(const psdm_robot *robot, int index);
 PSDM_API int psdm_robot_warnings(const psdm_robot *robot); /* implausible inertia and the like */
 PSDM_API const char *psdm_robot_warning(const psdm_robot *robot, int index);
 
-/* Assumptions of the file, as "Ixz4 = 0". */
+/* Assumptions of the file, as "Ixz4 = 0" or "rx1 = 2*rx2 + 0.1". */
 PSDM_API int psdm_robot_assumptions(const psdm_robot *robot);
 PSDM_API char *psdm_robot_assumption(const psdm_robot *robot, int index, char *buf, size_t size);
 

@@ -1,5 +1,5 @@
-/* base_sampled.c: base parameters from random samples of the regressor (Gautier 1991), and the parameters left by
- * assumptions. */
+/* base_sampled.c: base parameters from random samples of the regressor (Gautier 1991), and the standard parameters left
+ * by assumptions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,95 +21,21 @@ static bool new_columns(psdmp_base_arena *arena, int columns, psdmp_linalg_colum
   return out->kept && out->beta && *R;
 }
 
-/* ---- assumptions: parameters of bodies that satisfy them (Lloyd et al. 2021, section 3.3) ---- */
-
-enum { BODY = 10, DRIVE_KIND = 10, KINDS = 11 };
-
-/* "Ixz4 = 0" and "Ixx5 = Iyy5" tie body parameters together; a tie to zero is class 0 */
-typedef struct ties {
-  int *group; /* (1 + bodies * 11), 0 is zero itself */
-} ties;
-
-static int root_of(ties *t, int i) {
-  while (t->group[i] != i) i = t->group[i];
-  return i;
-}
-
-static void tie(ties *t, int a, int b) {
-  int x = root_of(t, a), y = root_of(t, b);
-  t->group[x > y ? x : y] = x > y ? y : x; /* zero wins */
-}
-
-static int variable(int link, int kind) { return 1 + link * KINDS + kind; }
-
-/* one robot whose bodies satisfy the ties: a random value[variable] per group, then its standard parameters */
-static void sample_parameters(const psdm_robot *r, ties *t, double *value, uint64_t *seed, double *pi) {
-  int variables = 1 + r->bodies * KINDS;
-  for (int i = 0; i < variables; i++) value[i] = psdmp_base_random(seed, -1, 1);
-  value[0] = 0;
-  for (int link = 0; link < r->bodies; link++) {
-    double v[KINDS];
-    for (int k = 0; k < KINDS; k++) v[k] = value[root_of(t, variable(link, k))];
-    const double inertia[6] = {v[4], v[7], v[8], v[5], v[9], v[6]}; /* names are Ixx Iyy Izz Ixy Ixz Iyz */
-    psdmp_robot_standard_from_body(v[0], v + 1, inertia, pi + (long)PSDMP_ROBOT_STANDARD * link);
-  }
-  for (int d = 0; d < r->drives; d++)
-    pi[PSDMP_ROBOT_STANDARD * r->bodies + d] =
-        value[root_of(t, variable(r->joint[r->drive[d].index].link, DRIVE_KIND))];
-}
-
-static psdm_status tie_all(const psdm_robot *r, const psdm_derive_options *o, ties *t, psdm_error *error) {
-  for (int i = 0; i < r->assumptions; i++) {
-    const psdmp_robot_assumption *a = &r->assumption[i];
-    tie(t, variable(a->link, a->kind), a->second_kind < 0 ? 0 : variable(a->second_link, a->second_kind));
-  }
-  for (int i = 0; o && i < o->assume_count; i++) {
-    psdmp_robot_assumption a;
-    char text[64];
-    if (!psdmp_robot_parse_assumption(o->assume[i], r->bodies, &a))
-      return psdmp_base_fail(error, PSDM_E_PARSE, NULL, 0, 0,
-                             "assumption '%s': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx "
-                             "Iyy Izz Ixy Ixz Iyz Ia with a link number",
-                             psdmp_base_quote(o->assume[i], strlen(o->assume[i]), text, sizeof text));
-    tie(t, variable(a.link, a.kind), a.second_kind < 0 ? 0 : variable(a.second_link, a.second_kind));
-  }
-  return PSDM_OK;
-}
-
-static psdm_status new_ties(const psdm_robot *r, const psdm_derive_options *o, psdmp_base_arena *arena, ties *t,
-                            double **value, psdm_error *error) {
-  int variables = 1 + r->bodies * KINDS;
-  t->group = PSDMP_BASE_NEW(arena, variables, int);
-  *value = PSDMP_BASE_NEW(arena, variables, double);
-  if (!t->group || !*value) return psdmp_base_no_memory(r->file, error);
-  for (int i = 0; i < variables; i++) t->group[i] = i;
-  return tie_all(r, o, t, error);
-}
-
-psdm_status psdmp_derive_sample_assumed(const psdm_robot *r, const psdm_derive_options *o, uint64_t seed,
-                                        psdmp_base_arena *arena, double *pi, psdm_error *error) {
-  ties t;
-  double *value;
-  psdm_status status = new_ties(r, o, arena, &t, &value, error);
-  if (!status) sample_parameters(r, &t, value, &seed, pi);
-  return status;
-}
-
 psdm_status psdmp_derive_restriction_set(const psdm_robot *r, const psdm_derive_options *o, psdmp_base_arena *arena,
                                          psdmp_derive_restriction *out, psdm_error *error) {
   int S = psdm_robot_parameter_count(r), rows = 2 * S + 20;
   *out = (psdmp_derive_restriction){0, NULL, NULL};
   if (!r->assumptions && !(o && o->assume_count)) return PSDM_OK;
-  ties t;
-  double *value, *pi = PSDMP_BASE_NEW(arena, S, double), *A = PSDMP_BASE_NEW(arena, rows * S, double), *R;
+  psdmp_derive_relations relations;
+  double *pi = PSDMP_BASE_NEW(arena, S, double), *A = PSDMP_BASE_NEW(arena, rows * S, double), *R;
   int *order = PSDMP_BASE_NEW(arena, S, int);
   psdmp_linalg_columns columns;
   if (!pi || !A || !order || !new_columns(arena, S, &columns, &R)) return psdmp_base_no_memory(r->file, error);
-  psdm_status status = new_ties(r, o, arena, &t, &value, error);
+  psdm_status status = psdmp_derive_relations_set(r, o, arena, &relations, error);
   if (status) return status;
   uint64_t seed = 1;
   for (int i = 0; i < rows; i++) {
-    sample_parameters(r, &t, value, &seed, pi);
+    psdmp_derive_relations_sample(&relations, &seed, pi);
     for (int k = 0; k < S; k++) A[(long)k * rows + i] = pi[k];
   }
   psdmp_derive_keep_order(r, order);

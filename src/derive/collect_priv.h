@@ -29,6 +29,23 @@ int psdmp_derive_length_degree(const psdm_robot *robot, int k);
 psdm_status psdmp_derive_base_recursion(const psdm_robot *robot, double reach, double tolerance, psdm_model *model,
                                         psdm_derive_info *info, psdm_error *error);
 
+/* Assumptions as linear relations of body parameters, solved for some of them: relations.c. */
+typedef struct psdmp_derive_relations {
+  const psdm_robot *robot;
+  int variables, bound; /* bound: how many follow from the others */
+  int *pivot;           /* (bound) which */
+  int *start, *index;   /* entries start[i] .. start[i + 1] of number i */
+  double *factor;       /* value[pivot] = sum factor value[index]; value[0] is 1 */
+  double *value;        /* (variables) */
+} psdmp_derive_relations;
+
+/* Of the robot's file and the options; PSDM_E_PARSE for one that cannot be read or contradicts the others. */
+psdm_status psdmp_derive_relations_set(const psdm_robot *robot, const psdm_derive_options *options,
+                                       psdmp_base_arena *arena, psdmp_derive_relations *out, psdm_error *error);
+
+/* Standard parameters of random bodies that satisfy them. */
+void psdmp_derive_relations_sample(psdmp_derive_relations *relations, uint64_t *seed, double *pi);
+
 /* Whether assumptions do more than remove parameters: base columns are then not standard ones. */
 bool psdmp_derive_restriction_combines(const psdmp_derive_restriction *res, int standard);
 

@@ -21,4 +21,9 @@ psdm_status psdmp_derive_restriction_set(const psdm_robot *robot, const psdm_der
 psdm_status psdmp_derive_sample_assumed(const psdm_robot *robot, const psdm_derive_options *options, uint64_t seed,
                                         psdmp_base_arena *arena, double *pi, psdm_error *error);
 
+/* Standard parameters that bodies can have: random where pi has none (NAN), within the robot's assumptions. possible:
+ * whether they are, or the assumptions leave no such bodies. */
+psdm_status psdmp_derive_draw_bodies(const psdm_robot *robot, uint64_t seed, psdmp_base_arena *arena, double *pi,
+                                     bool *possible, psdm_error *error);
+
 #endif

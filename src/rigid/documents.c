@@ -83,7 +83,7 @@ static const psdm_word *copies(psdm_result *head, const psdm_robot *robot, int c
 }
 
 static const psdm_word *assumptions(psdm_result *head, const psdm_robot *robot, int count) {
-  char text[64];
+  char text[320];
   psdm_word *copy = psdm_result_memory(head, count, sizeof *copy);
   for (int i = 0; copy && i < count; i++)
     copy[i] = psdm_result_text(head, psdm_robot_assumption(robot, i, text, sizeof text));

@@ -226,13 +226,13 @@ static psdm_status renumber_assumptions(const cutter *c, const char **old_links,
   }
   for (int i = 0; i < spec->assumptions; i++) {
     psdmp_robot_assumption a = spec->assumption[i];
-    bool gone = to[a.link] < 0 || (a.second_kind >= 0 && to[a.second_link] < 0);
+    bool gone = false;
+    for (int t = 0; t < a.terms; t++) gone |= to[a.term[t].link] < 0;
     if (gone &&
         psdmp_robot_list_add(&spec->notes, c->arena, "assumption %d is dropped: its link no longer moves", i + 1))
       return psdmp_base_no_memory(c->spec->file, c->error);
     if (gone) continue;
-    a.link = to[a.link];
-    if (a.second_kind >= 0) a.second_link = to[a.second_link];
+    for (int t = 0; t < a.terms; t++) a.term[t].link = to[a.term[t].link];
     spec->assumption[kept++] = a;
   }
   spec->assumptions = kept;

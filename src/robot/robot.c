@@ -397,12 +397,8 @@ int psdm_robot_assumptions(const psdm_robot *r) { return r->assumptions; }
 
 char *psdm_robot_assumption(const psdm_robot *r, int i, char *buf, size_t size) {
   if (size) buf[0] = '\0';
-  if (i < 0 || i >= r->assumptions) return buf;
-  const psdmp_robot_assumption *a = &r->assumption[i];
-  if (a->second_kind < 0) snprintf(buf, size, "%s%d = 0", psdmp_robot_body_names[a->kind], a->link + 1);
-  else
-    snprintf(buf, size, "%s%d = %s%d", psdmp_robot_body_names[a->kind], a->link + 1,
-             psdmp_robot_body_names[a->second_kind], a->second_link + 1);
+  if (!size || i < 0 || i >= r->assumptions) return buf;
+  psdmp_robot_assumption_text(&r->assumption[i], buf, size);
   return buf;
 }
 

@@ -67,18 +67,35 @@ typedef struct psdmp_robot_drive {
   const double *a; /* (n) rate of the drive per unit rate of each independent joint */
 } psdmp_robot_drive;
 
-/* "A = 0" or "A = B" over body parameters; second is -1 for zero. */
-typedef struct psdmp_robot_assumption {
+/* A body parameter times a factor. */
+typedef struct psdmp_robot_body_term {
+  double factor;
   int kind, link; /* index into psdmp_robot_body_names; link or joint number counted from 0 */
-  int second_kind, second_link;
+} psdmp_robot_body_term;
+
+enum { PSDMP_ROBOT_ASSUMED_TERMS = 8 };
+
+/* A linear relation: the sum of the terms is value. The first factor is 1: its parameter is on the left in texts. */
+typedef struct psdmp_robot_assumption {
+  int terms;
+  double value;
+  psdmp_robot_body_term term[PSDMP_ROBOT_ASSUMED_TERMS];
 } psdmp_robot_assumption;
 
 extern const char *const psdmp_robot_standard_names[PSDMP_ROBOT_STANDARD]; /* "m" "mx" ... "ZZ" */
 enum { PSDMP_ROBOT_BODY_NAMES = 11 };
 extern const char *const psdmp_robot_body_names[PSDMP_ROBOT_BODY_NAMES]; /* "m" "rx" ... "Iyz" "Ia" */
 
-/* Reads "Ixz4 = 0" or "Ixx1 = Iyy1" for a robot with this many moving links; false for anything else. */
+/* Reads "Ixz4 = 0", "Ixx1 = Iyy1" or "rx1 = 2*rx2 - rx3 + 0.1" for a robot with this many moving links; false for
+ * anything else. */
 bool psdmp_robot_parse_assumption(const char *text, int links, psdmp_robot_assumption *a);
+
+#define PSDMP_ROBOT_ASSUMPTION_HINT                                                                                    \
+  "a relation such as 'Ixz4 = 0', 'Ixx5 = Iyy5' or 'rx1 = 2*rx2 + 0.1' of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with " \
+  "a link number"
+
+/* As psdmp_robot_parse_assumption reads it; cut short if it does not fit. */
+void psdmp_robot_assumption_text(const psdmp_robot_assumption *a, char *buf, size_t size);
 
 typedef struct psdmp_robot_theta {
   const char *name;

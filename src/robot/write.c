@@ -365,7 +365,7 @@ static void yaml_collision(psdm_output *out, const psdm_robot *r) {
 }
 
 static void yaml_top(psdm_output *out, const psdm_robot *r) {
-  char text[64];
+  char text[320];
   yaml_loops(out, r);
   if (r->transmission) {
     psdm_output_text(out, "transmission:\n");

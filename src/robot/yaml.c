@@ -553,8 +553,7 @@ static psdm_status read_assume(reader *r, const psdmp_document_node *node) {
   for (const psdmp_document_node *at = node->child; at; at = at->next)
     if (at->kind != PSDMP_DOCUMENT_SCALAR ||
         !psdmp_robot_parse_assumption(at->text, links, &spec->assumption[spec->assumptions++]))
-      return expected(
-          r, at, "'NAME = 0' or 'NAME = NAME', NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number,");
+      return expected(r, at, PSDMP_ROBOT_ASSUMPTION_HINT);
   return PSDM_OK;
 }
 

@@ -126,6 +126,7 @@ static void fill(psdm_job *job, psdm_result *head) {
   r->states = BENCH_STATES;
   r->repeat = b->rounds;
   r->interrupted = psdmp_job_interrupted(job);
+  r->drawn = b->drawn != NULL;
   r->error = worst_error(b);
   psdm_timed_function *function = psdm_result_items(head, &psdm_timed_function_type, PSDM_FUNCTION_COUNT);
   for (int f = 0; function && f < PSDM_FUNCTION_COUNT; f++)

@@ -39,7 +39,8 @@ typedef struct psdmp_study_bench_row {
 typedef struct psdmp_study_bench {
   psdm_job job;
   psdmp_study_bench_settings set;
-  const psdm_robot *robot; /* the job's */
+  const psdm_robot *robot; /* the job's, or drawn */
+  psdm_robot *drawn;       /* the job's with inertias that its file lacks */
   psdm_model *model;       /* base parameters, for the recursions' regressor */
   psdm_work *work;
   psdm_linear *linear;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "derive/derive.h"
 #include "study/bench_priv.h"
 
 /* ---- states ---- */
@@ -31,6 +32,28 @@ static size_t most_outputs(const psdmp_study_bench *b) {
   return n * l > most ? n * l : most;
 }
 
+/* a robot whose file has no inertias gets some: the code and its time depend on which are zero, not on their values */
+static psdm_status draw_inertias(psdmp_study_bench *b) {
+  psdm_error error;
+  psdmp_base_arena arena = {0};
+  bool possible;
+  double *pi = PSDMP_BASE_NEW(&arena, psdm_robot_parameter_count(b->robot), double);
+  psdm_status status = pi ? psdm_robot_clone(b->robot, NULL, &b->drawn) : PSDM_E_MEMORY;
+  if (!status) {
+    psdm_robot_parameters(b->robot, pi);
+    status = psdmp_derive_draw_bodies(b->robot, 1, &arena, pi, &possible, &error);
+    if (status) psdmp_job_fail(&b->job, &error);
+  } else status = psdmp_job_memory(&b->job);
+  if (!status) {
+    psdm_robot_set_parameters(b->drawn, pi);
+    b->robot = b->drawn;
+    psdmp_job_warn(&b->job, "inertias are unknown: the code is that of drawn ones%s",
+                   possible ? ", which bodies can have" : "; no body can have them, because of the assumptions");
+  }
+  psdmp_base_arena_free(&arena);
+  return status;
+}
+
 psdm_status psdmp_study_bench_open(psdmp_study_bench *b) {
   const psdm_robot *robot = b->robot = b->job.robot;
   psdm_error error;
@@ -42,8 +65,10 @@ psdm_status psdmp_study_bench_open(psdmp_study_bench *b) {
             .status = PSDM_E_ROBOT,
             .text = "closed loops are not measured: their time depends on how far p is from closing; psdm codegen "
                     "writes their code"});
-  if (psdm_robot_ready(robot, &error) || psdm_base_parameters_derive(robot, NULL, NULL, &b->model, NULL, &error))
-    return psdmp_job_fail(&b->job, &error);
+  psdm_status status = psdm_robot_ready(robot, NULL) ? draw_inertias(b) : PSDM_OK;
+  if (status) return status;
+  robot = b->robot;
+  if (psdm_base_parameters_derive(robot, NULL, NULL, &b->model, NULL, &error)) return psdmp_job_fail(&b->job, &error);
   if (psdm_work_new(robot, NULL, &b->work) || psdm_linear_new(robot, NULL, &b->linear))
     return psdmp_job_memory(&b->job);
   b->state = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
@@ -51,7 +76,7 @@ psdm_status psdmp_study_bench_open(psdmp_study_bench *b) {
   b->out = calloc((BENCH_STATES + 2) * most_outputs(b), sizeof(double));
   b->scratch = calloc(psdm_eval_scratch(robot, b->model) + 1, sizeof(double));
   if (!b->state || !b->turned || !b->out || !b->scratch) return psdmp_job_memory(&b->job);
-  psdm_status status = fill_states(b);
+  status = fill_states(b);
   return status ? psdmp_job_fail(&b->job, &(psdm_error){.status = status}) : PSDM_OK;
 }
 
@@ -60,6 +85,7 @@ void psdmp_study_bench_close(psdmp_study_bench *b) {
     psdm_compiled_free(b->compiled[k]);
     psdm_code_free(b->code[k]);
   }
+  psdm_robot_free(b->drawn);
   psdm_work_free(b->work, NULL);
   psdm_linear_free(b->linear, NULL);
   psdm_model_free(b->model);

@@ -6,7 +6,7 @@
 #include "psdm/results.h"
 
 #define DERIVE_SETTINGS(X)                                                                                          \
-  X(text, assume, "", "A = 0,B = C,...", "body parameters to take as zero or equal, in addition to the file's")     \
+  X(text, assume, "", "A = 0,B = 2*C,...", "linear relations of body parameters, in addition to the file's")        \
   X(text, method, "exact", "exact|dense", "by one traversal of the tree, or from samples and dense linear systems") \
   X(text, basis, "standard", "standard|echelon",                                                                    \
     "base parameters: a subset of the standard ones, or theta1, theta2, ...")                                       \

@@ -19,7 +19,7 @@
   X(text, scaling, "", "L1,L2",                                                                                   \
     "choose samples by L1 |W| + L2 S of their rows, as the paper does, not by log S (sampled models)")            \
   X(flag, minimal_norm, "", "", "also print the standard parameters of least norm (sampled models)")              \
-  X(text, assume, "", "A = 0,B = C,...", "body parameters to take as zero or equal, in addition to the file's")   \
+  X(text, assume, "", "A = 0,B = 2*C,...", "linear relations of body parameters, in addition to the file's")      \
   X(flag, latex, "", "", "write a LaTeX tabular")                                                                 \
   X(flag, json, "", "", "write one JSON object")                                                                  \
   PSDM_ROBOT_SETTINGS(X)

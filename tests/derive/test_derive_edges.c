@@ -78,8 +78,13 @@ TEST(refusals) {
   expect_refusal(
       psdm_model_derive(two, &(psdm_derive_options){.assume_count = 2, .assume = wrong}, NULL, &m, NULL, &error),
       &error, PSDM_E_PARSE,
-      "assumption 'Ixx3 = 0': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz "
-      "Ia with a link number");
+      "assumption 'Ixx3 = 0': a relation such as 'Ixz4 = 0', 'Ixx5 = Iyy5' or 'rx1 = 2*rx2 + 0.1' of m rx ry rz Ixx "
+      "Iyy "
+      "Izz Ixy Ixz Iyz Ia with a link number was expected");
+  static const char *const contrary[] = {"rx1 = 2*rx2", "rx2 = 0.1", "rx1 = 0.3"};
+  expect_refusal(
+      psdm_model_derive(two, &(psdm_derive_options){.assume_count = 3, .assume = contrary}, NULL, &m, NULL, &error),
+      &error, PSDM_E_PARSE, "assumption 'rx1 = 0.3' contradicts the others");
   /* refusals of samples and of structure */
   psdm_robot *loop = load_shipped("five_bar"), *hundred = chain(PSDM_BASE_PARAMETERS_JOINTS),
              *beyond = chain(PSDM_BASE_PARAMETERS_JOINTS + 1),

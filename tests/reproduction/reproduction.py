@@ -676,26 +676,39 @@ def derivation(robot):
     return seconds(measured()["derivation"][robot])
 
 
-def ratio(a, b):
-    x = a / b
-    return f"{x:,.0f} ×" if x >= 10 else f"{x:.1f} ×"
-
-
 def nanoseconds(robot, function, key="ns"):
     return f"{measured()['bench'][robot][function][key]:.0f} ns"
 
 
+def reduce_time(robot, code):
+    return f"{measured()['reduce'][robot][code]:.0f} ns"
+
+
+def cell_time(robot, profile, error, confidence):
+    """of Table 3: the time, and how much less than of the full closed form"""
+    times = measured()["reduce"][robot]
+    ns = times[f"{profile} {error:g} {confidence:g}"]
+    less = 100 * (1 - ns / times["full"])
+    return f"{ns:.0f} ns ({'−' if less >= 0 else '+'}{abs(less):.0f} %)"
+
+
+def timed_reduction(d):
+    return {"full": d["full"]["ns"], "recursion": d["recursion"]["ns"], **{f"{c['profile']} {c['error_wanted']:g} {c['confidence']:g}": c["ns"] for c in d["table"]}}
+
+
 def measure():
-    rows = {"derivation": {}, "bench": {}}
+    rows = {"derivation": {}, "bench": {}, "reduce": {}}
     for robot in (*PAPER_ROBOTS, "denso_vs6556g"):
         rows["derivation"][robot] = min(json.loads(subprocess.run([os.environ["PSDM"], "derive", robot_of(robot), *assumed(robot), "--json"], capture_output=True, text=True, check=True).stdout)["seconds"]
                                         for _ in range(20))
-    for robot in PAPER_ROBOTS:
+    for robot in (*PAPER_ROBOTS, "denso_vs6556g"):
         b = answer("bench", robot_of(robot), "--functions", "inverse,forward,regressor", "--method", "all", "--repeat", "15")
         rows["processor"], rows["date"] = b["processor"], b["date"]
         rows["bench"][robot] = {}
         for name, f in b["functions"].items():
             rows["bench"][robot][name] = {"ns": f["ns"], "library_ns": f.get("library_ns"), **{o["method"]: o["ns"] for o in f["others"]}}
+    for robot in ("kuka_kr6", "kuka_lbr7"):
+        rows["reduce"][robot] = timed_reduction(answer("reduce", robot_of(robot), "--table", "--times", "--samples", "30000"))
     (HERE / "times.json").write_text(json.dumps(rows, indent=1) + "\n")
 
 

@@ -306,8 +306,10 @@ TEST(couplings) {
 }
 
 TEST(transmissions_and_assumptions) {
-#define ASSUME_HINT \
-  "'NAME = 0' or 'NAME = NAME', NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number, was expected"
+#define ASSUME_HINT                                                                                                    \
+  "a relation such as 'Ixz4 = 0', 'Ixx5 = Iyy5' or 'rx1 = 2*rx2 + 0.1' of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with " \
+  "a "                                                                                                                 \
+  "link number was expected"
   static const bad_case cases[] = {
       {TWO "transmission: [[1, 0], [0]]\n", PSDM_E_PARSE,
        "test.yaml:5:24: row 2 of transmission has 1 entries; 2 were expected"},
@@ -332,7 +334,17 @@ TEST(transmissions_and_assumptions) {
       {TWO "assume: Ixz1 = 0\n", PSDM_E_PARSE,
        "test.yaml:5:9: assume is 'Ixz1 = 0'; a list such as [Ixz4 = 0, Ixx5 = Iyy5] was expected"},
       {TWO "assume: [Ixz1]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Ixz1'; " ASSUME_HINT},
-      {TWO "assume: [Ixz1 = 1]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Ixz1 = 1'; " ASSUME_HINT},
+      {TWO "assume: [Ixz1 = one]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Ixz1 = one'; " ASSUME_HINT},
+      {TWO "assume: [1 = 1]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is '1 = 1'; " ASSUME_HINT},
+      {TWO "assume: [Ixz1 = Ixz1]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Ixz1 = Ixz1'; " ASSUME_HINT},
+      {TWO "assume: [Ixz1 = 2*]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Ixz1 = 2*'; " ASSUME_HINT},
+      {TWO "assume: [Ixz1 = Ixx1 *2]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Ixz1 = Ixx1 *2'; " ASSUME_HINT},
+      {TWO "assume: [Ixz1 = Ixx1 +]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Ixz1 = Ixx1 +'; " ASSUME_HINT},
+      {TWO "assume: [Ixz1 = 1e999]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Ixz1 = 1e999'; " ASSUME_HINT},
+      {TWO "assume: [Ixz1 + Ixz1 = 1e308*Ixx1 + 1e308*Ixx1]\n", PSDM_E_PARSE,
+       "test.yaml:5:10: entry is 'Ixz1 + Ixz1 = 1e308*Ixx1 + 1e308*Ixx1'; " ASSUME_HINT},
+      {TWO "assume: [m1 + rx1 + ry1 + rz1 + Ixx1 + Iyy1 + Izz1 + Ixy1 = Ixz1]\n", PSDM_E_PARSE,
+       "test.yaml:5:10: entry is 'm1 + rx1 + ry1 + rz1 + Ixx1 + Iyy1 + Izz1 + Ixy1 = Ixz1'; " ASSUME_HINT},
       {TWO "assume: [Ixz3 = 0]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Ixz3 = 0'; " ASSUME_HINT},
       {TWO "assume: [Ixz0 = 0]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Ixz0 = 0'; " ASSUME_HINT},
       {TWO "assume: [Iq1 = 0]\n", PSDM_E_PARSE, "test.yaml:5:10: entry is 'Iq1 = 0'; " ASSUME_HINT},

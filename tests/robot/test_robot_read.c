@@ -202,6 +202,33 @@ TEST(couplings_are_read) {
   psdm_robot_free(robot);
 }
 
+/* relations are written with the first parameter alone on the left, and read back the same */
+TEST(relations_are_read) {
+  static const char *const pair[][2] = {
+      {"rx1=0.1", "rx1 = 0.1"},
+      {"rx1 = 2*rx2 - 0.5 ry1+ 0.25", "rx1 = 2*rx2 - 0.5*ry1 + 0.25"},
+      {"Ixx1 = Iyy1 + Izz1", "Ixx1 = Iyy1 + Izz1"},
+      {"-2*m1 + 1e-1 = 0.1 - m2", "m1 = 0.5*m2"},
+      {"0 = rz2", "rz2 = 0"},
+      {"Ixy2 - Ixz2 = -1.5E2", "Ixy2 = Ixz2 - 150"},
+      {"Ia1 = -Ia2", "Ia1 = -Ia2"},
+      {"m1 + rx1 + ry1 + rz1 = Ixx1 + Iyy1 + Izz1 - Ixy1", "m1 = -rx1 - ry1 - rz1 + Ixx1 + Iyy1 + Izz1 - Ixy1"},
+  };
+  for (size_t k = 0; k < sizeof pair / sizeof *pair; k++) {
+    char file[256], text[320], small[8];
+    const char *said = pair[k][0];
+    for (int again = 0; again < 2; again++) {
+      snprintf(file, sizeof file, "convention: dh\njoints: [{a: 1}, {a: 1}]\nassume: ['%s']\n", said);
+      psdm_robot *robot = parse_robot(file);
+      assert_string_equal(psdm_robot_assumption(robot, 0, text, sizeof text), pair[k][1]);
+      psdm_robot_assumption(robot, 0, small, sizeof small);
+      assert_true(strlen(small) < sizeof small && memcmp(small, text, strlen(small)) == 0);
+      psdm_robot_free(robot);
+      said = pair[k][1];
+    }
+  }
+}
+
 TEST(assumptions_and_thetas_are_read) {
   static const char *const assumptions[] = {"Ixz1 = 0", "rx2 = 0", "Ixx3 = Iyy3", "Ia1 = 0", "m4 = 0"};
   psdm_robot *robot = parse_with(full, NULL);
@@ -679,7 +706,7 @@ TEST(files_that_cannot_be_read) {
 }
 
 TEST_MAIN(joints_are_read, joint_numbers_are_read, parameters_are_read, couplings_are_read,
-          assumptions_and_thetas_are_read, defaults, gravity_can_be_overridden, angles_snap,
+          assumptions_and_thetas_are_read, relations_are_read, defaults, gravity_can_be_overridden, angles_snap,
           transmissions_are_consistent, fixed_joints_are_lumped, tools_and_motors_are_folded_in,
           motors_ride_on_the_parent, a_child_may_stand_before_its_parent, the_base_has_a_pose,
           implausible_links_are_named, shipped_robots_are_read, impossible_published_numbers_are_reported,

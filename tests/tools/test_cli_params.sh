@@ -70,6 +70,29 @@ expect_in out "puma560: 40 base parameters of 66 standard ones, by model h and s
 expect_in out "rank 40 by sigma (SVD): gap"
 expect_in out "V2 N  X_i"
 grep -q "scaled ones" out && wrong "--no-scaling scales"
+# any linear relation: with known centres the first moments follow from the masses, by structure, by samples and by the dense derivation
+plane='ry1=0,rz1=0,Ixx1=0,Iyy1=0,Ixy1=0,Ixz1=0,Iyz1=0,ry2=0,rz2=0,Ixx2=0,Iyy2=0,Ixy2=0,Ixz2=0,Iyz2=0'
+while IFS=: read -r count more; do
+  for way in 'params --model exact' 'params --model d' 'derive --method dense'; do
+    # shellcheck disable=SC2086 # words
+    run ${way%% *} "$robots/two_link.yaml" ${way#* } --assume "$plane$more" --json
+    checks=$((checks + 1))
+    python3 -c 'import json, sys; assert json.load(open("out"))["l"] == int(sys.argv[1])' "$count" 2> /dev/null || wrong "$way --assume ...$more: l is not $count"
+  done
+done << 'END'
+4:
+4:,rx1 = -0.7,rx2 = -0.6
+3:,rx1 = -0.7,rx2 = -0.6,Izz1 = 2*Izz2
+2:,rx1 = -0.7,rx2 = -0.6,Izz1 = 2*Izz2,m1 = 3*m2
+2:,rx1 = -0.7,-0.1 + rx2 = rx1,2 Izz2 - Izz1 = 0,m1 - m2 = 2*m2
+3:,m1 = 2,m2 = 1,rx1 = -0.7,rx2 = -0.6
+END
+run params "$robots/two_link.yaml" --assume 'rx1 = 2*rx2,rx2 = 0.1,rx1 = 0.3'
+expect_code 3 "assumptions that contradict each other"
+expect_in err "assumption 'rx1 = 0.3' contradicts the others"
+run params "$robots/two_link.yaml" --assume 'rx1 = 2*rx2,rx2 = 0.1,rx1 = 0.2'
+expect_code 0 "an assumption that follows from the others"
+
 # samples, tolerance and weights of the paper: its 55 x 55
 run params "$puma" --model h --samples 55 --tolerance 1e-13 --scaling 0.01,1 --json
 expect_code 0 "params --samples --tolerance --scaling"

@@ -102,7 +102,7 @@ static void print_unknown(const psdm_robot *robot, const psdm_error *missing) {
 static void print_text(const psdm_robot *robot, const double *G, const double *c, const double *pi, bool parameters) {
   const double *g = psdm_robot_gravity(robot);
   double mass = 0;
-  char text[64];
+  char text[320];
   psdm_error missing;
   for (int k = 0; k < psdm_robot_links(robot); k++) mass += pi[10 * k];
   printf("%s: %d degrees of freedom, %d joints, %d moving links, ", tool_safe(psdm_robot_name(robot)),
