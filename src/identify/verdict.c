@@ -187,6 +187,12 @@ static double noise_of(const judge *j, int i) {
   return count > 0 ? sqrt(sum / count / 6) : 0;
 }
 
+/* energies between moments say less than torques: what plain least squares explains is no fault of the log */
+static bool plain_explains(const judge *j, int i, double rel) {
+  const psdmp_identify_folds *f = &j->a->cross[i];
+  return j->out->estimator == PSDM_ESTIMATOR_ENERGY && share(f->plain, f->square) < rel / 4;
+}
+
 static void judge_joint(judge *j, int i) {
   double rel = share(j->joint[i].error, j->joint[i].square), gap = share(j->joint[i].error, j->joint[i].constant);
   if (!(j->joint[i].square > 0) || rel <= 0.3 || gap <= 0.5 || is_still(j, i)) return;
@@ -194,6 +200,11 @@ static void judge_joint(judge *j, int i) {
     find(j, PSDM_VERDICT_USABLE, "joint",
          "joint %s: error of %.0f %% of its torque, no more than its noise: this log says little about it",
          name_of(j, i), 100 * rel);
+  else if (plain_explains(j, i, rel))
+    find(j, rel > 0.6 && gap > 0.8 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "joint",
+         "joint %s: error of %.0f %% of its torque; with plain least squares it is %.3g %%: energies determine too "
+         "little in this log, try --estimator consistent",
+         name_of(j, i), 100 * rel, 100 * share(j->a->cross[i].plain, j->a->cross[i].square));
   else
     find(j, rel > 0.6 && gap > 0.8 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "joint",
          "joint %s: error of %.0f %% of its torque; with a constant torque it would be %.0f %%: sign, unit or channel "

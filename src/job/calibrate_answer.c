@@ -230,6 +230,23 @@ static int mostly_prior(const psdm_calibration *c) {
 
 enum { DOUBTS = 6 };
 
+/* what the training cost is above least squares' for, by estimator; ols minimises another sum, and costs nothing */
+static void doubt_cost(const psdm_calibration *c, char *text, size_t size) {
+  double more = 100 * (c->cost_ratio - 1);
+  bool much = c->cost_ratio > 4;
+  if (c->estimator == PSDM_ESTIMATOR_CONSISTENT)
+    psdmp_base_print(text, size, "physical consistency costs %.0f %% of the training cost%s", more,
+                     much ? ": kinematics, units or signs may be wrong" : "");
+  else if (c->estimator == PSDM_ESTIMATOR_ENERGY && much)
+    psdmp_base_print(text, size,
+                     "the training cost is %.3g times that of least squares: energies between moments determine too "
+                     "little in this log",
+                     c->cost_ratio);
+  else if (c->estimator != PSDM_ESTIMATOR_OLS)
+    psdmp_base_print(text, size, "estimator %s: the training cost is %.0f %% above that of ordinary least squares",
+                     psdm_estimator_name(c->estimator), more);
+}
+
 /* "": no such doubt */
 static void doubt(const psdm_calibration *c, int kind, char *text, size_t size) {
   double train = c->train[PSDM_FIT_MOVING].global_rel, held = c->heldout[PSDM_FIT_MOVING].global_rel;
@@ -240,10 +257,7 @@ static void doubt(const psdm_calibration *c, int kind, char *text, size_t size) 
   text[0] = '\0';
   switch (doubtful[kind] ? kind : DOUBTS) {
     case 0: psdmp_base_print(text, size, "the run was interrupted"); break;
-    case 1:
-      psdmp_base_print(text, size, "physical consistency costs %.0f %% of the training cost%s",
-                       100 * (c->cost_ratio - 1), c->cost_ratio > 4 ? ": kinematics, units or signs may be wrong" : "");
-      break;
+    case 1: doubt_cost(c, text, size); break;
     case 2:
       psdmp_base_print(
           text, size,

@@ -284,6 +284,15 @@ if [ -e "$data/ur10/ur10_exciting.csv" ]; then
   real ur10 ur10/ur10_exciting.csv 0.3 0.0342
   real tx40 tx40/tx40_motor_5khz.csv blocks:0.5/4 0.0386
   real panda panda/panda_exciting.csv 0.3 0.0190
+  # energies determine too little in 24 s at 30 Hz: the verdict says that it is the estimator, and the exit code too
+  run calibrate panda.yaml --log "$data/panda/panda_exciting.csv" --holdout 0.3 --estimator energy --json
+  expect_code 1 "panda, energy"
+  ask out "j['verdict']['word'] == 'useless' and j['verdict']['error'] > 1 and j['verdict']['plain_least_squares'] < 0.03"
+  ask out "any('energies determine too little' in f['text'] for f in j['verdict']['findings']) and not any('sign, unit' in f['text'] for f in j['verdict']['findings'])"
+  ask out "not any('physical consistency' in d for d in j['doubts'])"
+  run calibrate panda.yaml --log "$data/panda/panda_exciting.csv" --holdout 0.3 --estimator ols --json
+  expect_code 0 "panda, ols"
+  ask out "not any('consistency' in d for d in j['doubts'])"
   # FIGAROH's protocol, whose 5.49 % has every row's neighbours: here rows that train do not see what is held out, and are fewer; as the whole log trains they are the same
   for held in blocks:0.5/4 0; do
     run calibrate tx40.yaml --log "$data/tx40/tx40_motor_5khz.csv" --holdout $held --decimate 100 --cutoff 100 --plain-friction --estimator ols --json
