@@ -22,36 +22,30 @@ extern "C" {
 #endif
 
 /* id, name, help */
-#define PSDM_ESTIMATOR_LIST(X)                                                                                         \
-  X(CONSISTENT, "consistent", "least squares with every link's inertia physically possible, weakly pulled to a prior") \
-  X(OLS, "ols", "ordinary least squares")                                                                              \
-  X(WLS, "wls", "least squares, each drive weighted by its own residual")                                              \
-  X(ROBUST, "robust", "weighted, and outliers count less (Huber, Tukey)")                                              \
-  X(TLS, "tls", "total least squares: errors in the regressor too")                                                    \
-  X(RIDGE, "ridge", "weighted least squares with a quadratic pull to the prior")                                       \
-  X(IV, "iv", "instrumental variables from the simulated robot (IDIM-IV, Janot et al. 2014)")                          \
-  X(DIDIM, "didim", "torques of the simulated robot against the measured ones (DIDIM, Gautier et al. 2013)")           \
-  X(ENERGY, "energy", "energy and work between moments: no accelerations (Gautier, Khalil 1988)")
+#define PSDM_ESTIMATOR_LIST(X)                                                                               \
+  X(PSDM_ESTIMATOR_CONSISTENT, "consistent",                                                                 \
+    "least squares with every link's inertia physically possible, weakly pulled to a prior")                 \
+  X(PSDM_ESTIMATOR_OLS, "ols", "ordinary least squares")                                                     \
+  X(PSDM_ESTIMATOR_WLS, "wls", "least squares, each drive weighted by its own residual")                     \
+  X(PSDM_ESTIMATOR_ROBUST, "robust", "weighted, and outliers count less (Huber, Tukey)")                     \
+  X(PSDM_ESTIMATOR_TLS, "tls", "total least squares: errors in the regressor too")                           \
+  X(PSDM_ESTIMATOR_RIDGE, "ridge", "weighted least squares with a quadratic pull to the prior")              \
+  X(PSDM_ESTIMATOR_IV, "iv", "instrumental variables from the simulated robot (IDIM-IV, Janot et al. 2014)") \
+  X(PSDM_ESTIMATOR_DIDIM, "didim",                                                                           \
+    "torques of the simulated robot against the measured ones (DIDIM, Gautier et al. 2013)")                 \
+  X(PSDM_ESTIMATOR_ENERGY, "energy", "energy and work between moments: no accelerations (Gautier, Khalil 1988)")
 
-typedef enum psdm_estimator {
-#define PSDM_ESTIMATOR_ENUM(id, name, help) PSDM_ESTIMATOR_##id,
-  PSDM_ESTIMATOR_LIST(PSDM_ESTIMATOR_ENUM)
-#undef PSDM_ESTIMATOR_ENUM
-      PSDM_ESTIMATORS
-} psdm_estimator;
+typedef enum psdm_estimator { PSDM_ESTIMATOR_LIST(PSDM_LIST_CONSTANT) PSDM_ESTIMATORS } psdm_estimator;
 
 PSDM_API const char *psdm_estimator_name(psdm_estimator estimator); /* NULL when out of range */
 PSDM_API bool psdm_estimator_find(const char *name, psdm_estimator *estimator);
 
 /* Source of velocities and accelerations. id, name */
-#define PSDM_KINEMATICS_LIST(X) X(AUTO, "auto") X(POSITION, "q") X(VELOCITY, "qd") X(ACCELERATION, "qdd")
+#define PSDM_KINEMATICS_LIST(X)   \
+  X(PSDM_KINEMATICS_AUTO, "auto") \
+  X(PSDM_KINEMATICS_POSITION, "q") X(PSDM_KINEMATICS_VELOCITY, "qd") X(PSDM_KINEMATICS_ACCELERATION, "qdd")
 
-typedef enum psdm_kinematics {
-#define PSDM_KINEMATICS_ENUM(id, name) PSDM_KINEMATICS_##id,
-  PSDM_KINEMATICS_LIST(PSDM_KINEMATICS_ENUM)
-#undef PSDM_KINEMATICS_ENUM
-      PSDM_KINEMATICS_KINDS
-} psdm_kinematics;
+typedef enum psdm_kinematics { PSDM_KINEMATICS_LIST(PSDM_LIST_CONSTANT) PSDM_KINEMATICS_KINDS } psdm_kinematics;
 
 PSDM_API const char *psdm_kinematics_name(psdm_kinematics kinematics); /* NULL when out of range */
 PSDM_API bool psdm_kinematics_find(const char *name, psdm_kinematics *kinematics);
@@ -119,25 +113,20 @@ enum { PSDM_FIT_ALL, PSDM_FIT_MOVING, PSDM_FIT_REST, PSDM_FIT_RAW, PSDM_FIT_PART
 
 /* One friction column of a drive: its value times gain is a torque. x, v: the drive's position and speed, f: the fit's
  * rigid torque. id, text */
-#define PSDM_COLUMN_LIST(X)                                           \
-  X(VISCOUS, "v")                                                     \
-  X(OFFSET, "1")                                                      \
-  X(SIGN, "sign(v)")                                                  \
-  X(TANH, "tanh(v/w)")                                                \
-  X(STOP, "stop(x/w)") /* z <- clip(z + dx/w, -1, 1): Maxwell slip */ \
-  X(STRIBECK, "tanh(3v/w) exp(-(v/w)^2)")                             \
-  X(POWER, "|v|^w sign(v)")                                           \
-  X(ABSOLUTE, "|v|")                                                  \
-  X(LINEAR, "x")                                                      \
-  X(SINE, "sin(w x)")                                                 \
-  X(COSINE, "cos(w x)")
+#define PSDM_COLUMN_LIST(X)                                                       \
+  X(PSDM_COLUMN_VISCOUS, "v")                                                     \
+  X(PSDM_COLUMN_OFFSET, "1")                                                      \
+  X(PSDM_COLUMN_SIGN, "sign(v)")                                                  \
+  X(PSDM_COLUMN_TANH, "tanh(v/w)")                                                \
+  X(PSDM_COLUMN_STOP, "stop(x/w)") /* z <- clip(z + dx/w, -1, 1): Maxwell slip */ \
+  X(PSDM_COLUMN_STRIBECK, "tanh(3v/w) exp(-(v/w)^2)")                             \
+  X(PSDM_COLUMN_POWER, "|v|^w sign(v)")                                           \
+  X(PSDM_COLUMN_ABSOLUTE, "|v|")                                                  \
+  X(PSDM_COLUMN_LINEAR, "x")                                                      \
+  X(PSDM_COLUMN_SINE, "sin(w x)")                                                 \
+  X(PSDM_COLUMN_COSINE, "cos(w x)")
 
-typedef enum psdm_column_kind {
-#define PSDM_COLUMN_ENUM(id, text) PSDM_COLUMN_##id,
-  PSDM_COLUMN_LIST(PSDM_COLUMN_ENUM)
-#undef PSDM_COLUMN_ENUM
-      PSDM_COLUMN_KINDS
-} psdm_column_kind;
+typedef enum psdm_column_kind { PSDM_COLUMN_LIST(PSDM_LIST_CONSTANT) PSDM_COLUMN_KINDS } psdm_column_kind;
 
 PSDM_API const char *psdm_column_text(psdm_column_kind kind); /* NULL when out of range */
 
@@ -158,18 +147,13 @@ typedef struct psdm_estimate {
 } psdm_estimate;
 
 /* Quality of an answer. id, name, meaning */
-#define PSDM_VERDICT_LIST(X)                                                                      \
-  X(GOOD, "good", "no rule found anything")                                                       \
-  X(USABLE, "usable", "it explains the torques; what was found is to be known before it is used") \
-  X(POOR, "poor", "the torques are explained badly, or the numbers cannot be right")              \
-  X(USELESS, "useless", "no better, or not much better, than no model at all")
+#define PSDM_VERDICT_LIST(X)                                                                                   \
+  X(PSDM_VERDICT_GOOD, "good", "no rule found anything")                                                       \
+  X(PSDM_VERDICT_USABLE, "usable", "it explains the torques; what was found is to be known before it is used") \
+  X(PSDM_VERDICT_POOR, "poor", "the torques are explained badly, or the numbers cannot be right")              \
+  X(PSDM_VERDICT_USELESS, "useless", "no better, or not much better, than no model at all")
 
-typedef enum psdm_verdict {
-#define PSDM_VERDICT_ENUM(id, name, help) PSDM_VERDICT_##id,
-  PSDM_VERDICT_LIST(PSDM_VERDICT_ENUM)
-#undef PSDM_VERDICT_ENUM
-      PSDM_VERDICTS
-} psdm_verdict;
+typedef enum psdm_verdict { PSDM_VERDICT_LIST(PSDM_LIST_CONSTANT) PSDM_VERDICTS } psdm_verdict;
 
 PSDM_API const char *psdm_verdict_name(psdm_verdict verdict); /* NULL when out of range */
 PSDM_API bool psdm_verdict_find(const char *name, psdm_verdict *verdict);

@@ -25,16 +25,13 @@ struct psdm_parameters;
 #define PSDM_CODE_TASKS (((1u << PSDM_F_FRICTION) - 1) & ~PSDM_CODE_RIGID)
 
 /* Extra files that let other programs load the functions. id, name, help */
-#define PSDM_CODE_WRAP_LIST(X)                                                                              \
-  X(CASADI, "casadi", "PREFIX_casadi.c, make casadi: external functions of CasADi, with exact derivatives") \
-  X(FMU, "fmu", "PREFIX_fmu.c, modelDescription.xml, make fmu: an FMU for co-simulation and model exchange (FMI 2.0)")
+#define PSDM_CODE_WRAP_LIST(X)                                                            \
+  X(PSDM_CODE_WRAP_CASADI, "casadi",                                                      \
+    "PREFIX_casadi.c, make casadi: external functions of CasADi, with exact derivatives") \
+  X(PSDM_CODE_WRAP_FMU, "fmu",                                                            \
+    "PREFIX_fmu.c, modelDescription.xml, make fmu: an FMU for co-simulation and model exchange (FMI 2.0)")
 
-typedef enum psdm_code_wrap {
-#define PSDM_CODE_WRAP_ENUM(id, name, help) PSDM_CODE_WRAP_##id,
-  PSDM_CODE_WRAP_LIST(PSDM_CODE_WRAP_ENUM)
-#undef PSDM_CODE_WRAP_ENUM
-      PSDM_CODE_WRAPS
-} psdm_code_wrap;
+typedef enum psdm_code_wrap { PSDM_CODE_WRAP_LIST(PSDM_LIST_CONSTANT) PSDM_CODE_WRAPS } psdm_code_wrap;
 
 typedef enum psdm_code_method { PSDM_CODE_AUTO, PSDM_CODE_RECURSIVE, PSDM_CODE_EXPANDED } psdm_code_method;
 typedef enum psdm_code_target { PSDM_CODE_C, PSDM_CODE_SIMD, PSDM_CODE_CUDA } psdm_code_target;

@@ -18,23 +18,19 @@ extern "C" {
 #endif
 
 /* e = q_d - q. id, name, help */
-#define PSDM_CONTROL_LIST(X)                                                                         \
-  X(NONE, "none", "no torque")                                                                       \
-  X(TORQUE, "torque", "torques from a table")                                                        \
-  X(PD, "pd", "Kp e + Kd de/dt")                                                                     \
-  X(PD_GRAVITY, "pd-gravity", "Kp e + Kd de/dt + g(q)")                                              \
-  X(FEEDFORWARD, "feedforward", "inverse dynamics of the reference + Kp e + Kd de/dt")               \
-  X(COMPUTED, "computed-torque", "M(q) (qdd_d + kd de/dt + kp e) + c(q, qd) + g(q)")                 \
-  X(LQR, "lqr", "u_d - K (x - x_d), K from the linear model at the reference, constant or along it") \
-  X(ADAPTIVE, "adaptive", "Slotine and Li: Y theta^ + Kd s, theta^ adapts")                          \
-  X(ELASTIC, "elastic-pd", "elastic joints: Kp (theta_d - theta) - Kd dtheta/dt + g(q_d), theta_d = q_d + g(q_d) / K")
+#define PSDM_CONTROL_LIST(X)                                                                                      \
+  X(PSDM_CONTROL_NONE, "none", "no torque")                                                                       \
+  X(PSDM_CONTROL_TORQUE, "torque", "torques from a table")                                                        \
+  X(PSDM_CONTROL_PD, "pd", "Kp e + Kd de/dt")                                                                     \
+  X(PSDM_CONTROL_PD_GRAVITY, "pd-gravity", "Kp e + Kd de/dt + g(q)")                                              \
+  X(PSDM_CONTROL_FEEDFORWARD, "feedforward", "inverse dynamics of the reference + Kp e + Kd de/dt")               \
+  X(PSDM_CONTROL_COMPUTED, "computed-torque", "M(q) (qdd_d + kd de/dt + kp e) + c(q, qd) + g(q)")                 \
+  X(PSDM_CONTROL_LQR, "lqr", "u_d - K (x - x_d), K from the linear model at the reference, constant or along it") \
+  X(PSDM_CONTROL_ADAPTIVE, "adaptive", "Slotine and Li: Y theta^ + Kd s, theta^ adapts")                          \
+  X(PSDM_CONTROL_ELASTIC, "elastic-pd",                                                                           \
+    "elastic joints: Kp (theta_d - theta) - Kd dtheta/dt + g(q_d), theta_d = q_d + g(q_d) / K")
 
-typedef enum psdm_control_kind {
-#define PSDM_CONTROL_ENUM(id, name, help) PSDM_CONTROL_##id,
-  PSDM_CONTROL_LIST(PSDM_CONTROL_ENUM)
-#undef PSDM_CONTROL_ENUM
-      PSDM_CONTROL_KINDS
-} psdm_control_kind;
+typedef enum psdm_control_kind { PSDM_CONTROL_LIST(PSDM_LIST_CONSTANT) PSDM_CONTROL_KINDS } psdm_control_kind;
 
 PSDM_API const char *psdm_control_name(psdm_control_kind kind); /* NULL when out of range */
 PSDM_API bool psdm_control_find(const char *name, psdm_control_kind *kind);

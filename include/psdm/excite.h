@@ -29,19 +29,15 @@ extern "C" {
 
 /* The four steps of a calibration, in their order. id, name, help */
 #define PSDM_STEP_LIST(X)                                                                                          \
-  X(MOTOR, "motor",                                                                                                \
+  X(PSDM_STEP_MOTOR, "motor",                                                                                      \
     "each joint there and back at constant speed, in a pose where a known mass shows; to be run without and with " \
     "masses")                                                                                                      \
-  X(GRAVITY, "gravity", "all joints jog slowly through their range, then back along the same path")                \
-  X(FRICTION, "friction", "one joint after the other, sines of growing size, from bending bristles to full speed") \
-  X(INERTIA, "inertia", "an optimised periodic motion of all joints")
+  X(PSDM_STEP_GRAVITY, "gravity", "all joints jog slowly through their range, then back along the same path")      \
+  X(PSDM_STEP_FRICTION, "friction",                                                                                \
+    "one joint after the other, sines of growing size, from bending bristles to full speed")                       \
+  X(PSDM_STEP_INERTIA, "inertia", "an optimised periodic motion of all joints")
 
-typedef enum psdm_step {
-#define PSDM_STEP_ENUM(id, name, help) PSDM_STEP_##id,
-  PSDM_STEP_LIST(PSDM_STEP_ENUM)
-#undef PSDM_STEP_ENUM
-      PSDM_STEPS
-} psdm_step;
+typedef enum psdm_step { PSDM_STEP_LIST(PSDM_LIST_CONSTANT) PSDM_STEPS } psdm_step;
 
 PSDM_API const char *psdm_step_name(psdm_step step); /* NULL when out of range */
 PSDM_API const char *psdm_step_help(psdm_step step);

@@ -16,20 +16,15 @@ extern "C" {
 #endif
 
 /* Each model adds one thing to the one above it. id, name, help */
-#define PSDM_FRICTION_LIST(X)                                                       \
-  X(NONE, "none", "no friction")                                                    \
-  X(VISCOUS, "viscous", "Fv v + offset")                                            \
-  X(COULOMB, "coulomb", "and Fc sign(v)")                                           \
-  X(STRIBECK, "stribeck", "and (Fs - Fc) exp(-(v/vs)^2) sign(v)")                   \
-  X(POWER, "power", "and Fv |v|^d sign(v) instead of Fv v: the whole steady state") \
-  X(LUGRE, "lugre", "and bristles that bend before they slide (sigma0, sigma1)")
+#define PSDM_FRICTION_LIST(X)                                                                     \
+  X(PSDM_FRICTION_NONE, "none", "no friction")                                                    \
+  X(PSDM_FRICTION_VISCOUS, "viscous", "Fv v + offset")                                            \
+  X(PSDM_FRICTION_COULOMB, "coulomb", "and Fc sign(v)")                                           \
+  X(PSDM_FRICTION_STRIBECK, "stribeck", "and (Fs - Fc) exp(-(v/vs)^2) sign(v)")                   \
+  X(PSDM_FRICTION_POWER, "power", "and Fv |v|^d sign(v) instead of Fv v: the whole steady state") \
+  X(PSDM_FRICTION_LUGRE, "lugre", "and bristles that bend before they slide (sigma0, sigma1)")
 
-typedef enum psdm_friction_kind {
-#define PSDM_FRICTION_ENUM(id, name, help) PSDM_FRICTION_##id,
-  PSDM_FRICTION_LIST(PSDM_FRICTION_ENUM)
-#undef PSDM_FRICTION_ENUM
-      PSDM_FRICTION_KINDS
-} psdm_friction_kind;
+typedef enum psdm_friction_kind { PSDM_FRICTION_LIST(PSDM_LIST_CONSTANT) PSDM_FRICTION_KINDS } psdm_friction_kind;
 
 PSDM_API const char *psdm_friction_name(psdm_friction_kind kind); /* NULL when out of range */
 PSDM_API bool psdm_friction_find(const char *name, psdm_friction_kind *kind);

@@ -34,26 +34,21 @@ extern "C" {
 #endif
 
 /* id, name in counts and messages */
-#define PSDM_FAULT_LIST(X)                                         \
-  X(GARBAGE, "row that cannot be read")                            \
-  X(SHORT, "row with too few or too many fields")                  \
-  X(NAN, "row with a value that is not a finite number")           \
-  X(REPEATED, "row whose time stamp repeats the one before")       \
-  X(BACK, "time that runs back: a new segment starts")             \
-  X(JUMP, "gap in time: a new segment starts")                     \
-  X(JITTER, "interval that is off the usual by more than a tenth") \
-  X(FROZEN, "channel frozen while others move")                    \
-  X(SATURATED, "channel that stays at its extreme")                \
-  X(SPIKE, "value far off its neighbours: not fitted")             \
-  X(WRAPPED, "position that jumps by a full turn: taken as one")   \
-  X(COMMA, "log with decimal commas")
+#define PSDM_FAULT_LIST(X)                                                    \
+  X(PSDM_FAULT_GARBAGE, "row that cannot be read")                            \
+  X(PSDM_FAULT_SHORT, "row with too few or too many fields")                  \
+  X(PSDM_FAULT_NAN, "row with a value that is not a finite number")           \
+  X(PSDM_FAULT_REPEATED, "row whose time stamp repeats the one before")       \
+  X(PSDM_FAULT_BACK, "time that runs back: a new segment starts")             \
+  X(PSDM_FAULT_JUMP, "gap in time: a new segment starts")                     \
+  X(PSDM_FAULT_JITTER, "interval that is off the usual by more than a tenth") \
+  X(PSDM_FAULT_FROZEN, "channel frozen while others move")                    \
+  X(PSDM_FAULT_SATURATED, "channel that stays at its extreme")                \
+  X(PSDM_FAULT_SPIKE, "value far off its neighbours: not fitted")             \
+  X(PSDM_FAULT_WRAPPED, "position that jumps by a full turn: taken as one")   \
+  X(PSDM_FAULT_COMMA, "log with decimal commas")
 
-typedef enum psdm_fault {
-#define PSDM_FAULT_ENUM(id, text) PSDM_FAULT_##id,
-  PSDM_FAULT_LIST(PSDM_FAULT_ENUM)
-#undef PSDM_FAULT_ENUM
-      PSDM_FAULTS
-} psdm_fault;
+typedef enum psdm_fault { PSDM_FAULT_LIST(PSDM_LIST_CONSTANT) PSDM_FAULTS } psdm_fault;
 
 PSDM_API const char *psdm_fault_text(psdm_fault fault); /* NULL when out of range */
 

@@ -36,15 +36,11 @@ typedef struct psdm_scale_limits {
 } psdm_scale_limits;
 
 /* id, what limits */
-#define PSDM_SCALE_LIST(X) \
-  X(NOTHING, "nothing") X(VELOCITY, "velocity") X(ACCELERATION, "acceleration") X(EFFORT, "torque")
+#define PSDM_SCALE_LIST(X)         \
+  X(PSDM_SCALE_NOTHING, "nothing") \
+  X(PSDM_SCALE_VELOCITY, "velocity") X(PSDM_SCALE_ACCELERATION, "acceleration") X(PSDM_SCALE_EFFORT, "torque")
 
-typedef enum psdm_scale_by {
-#define PSDM_SCALE_ENUM(id, name) PSDM_SCALE_##id,
-  PSDM_SCALE_LIST(PSDM_SCALE_ENUM)
-#undef PSDM_SCALE_ENUM
-      PSDM_SCALE_KINDS
-} psdm_scale_by;
+typedef enum psdm_scale_by { PSDM_SCALE_LIST(PSDM_LIST_CONSTANT) PSDM_SCALE_KINDS } psdm_scale_by;
 
 typedef struct psdm_scale_info {
   psdm_scale_by by; /* the active limit, */

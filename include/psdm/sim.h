@@ -28,19 +28,15 @@ extern "C" {
 #endif
 
 /* id, name, help */
-#define PSDM_INTEGRATOR_LIST(X)                                                                  \
-  X(AUTO, "auto", "bdf where bristles make it stiff, else adams; without SUNDIALS euler or rk4") \
-  X(ADAMS, "adams", "CVODE, Adams' formulas of variable order up to 12: smooth motion")          \
-  X(BDF, "bdf", "CVODE, backward differences: stiff motion")                                     \
-  X(RK4, "rk4", "classical Runge-Kutta, fixed step")                                             \
-  X(EULER, "euler", "semi-implicit Euler, fixed step, friction and springs implicit: any stiffness, real time")
+#define PSDM_INTEGRATOR_LIST(X)                                                                                  \
+  X(PSDM_INTEGRATOR_AUTO, "auto", "bdf where bristles make it stiff, else adams; without SUNDIALS euler or rk4") \
+  X(PSDM_INTEGRATOR_ADAMS, "adams", "CVODE, Adams' formulas of variable order up to 12: smooth motion")          \
+  X(PSDM_INTEGRATOR_BDF, "bdf", "CVODE, backward differences: stiff motion")                                     \
+  X(PSDM_INTEGRATOR_RK4, "rk4", "classical Runge-Kutta, fixed step")                                             \
+  X(PSDM_INTEGRATOR_EULER, "euler",                                                                              \
+    "semi-implicit Euler, fixed step, friction and springs implicit: any stiffness, real time")
 
-typedef enum psdm_integrator {
-#define PSDM_INTEGRATOR_ENUM(id, name, help) PSDM_INTEGRATOR_##id,
-  PSDM_INTEGRATOR_LIST(PSDM_INTEGRATOR_ENUM)
-#undef PSDM_INTEGRATOR_ENUM
-      PSDM_INTEGRATORS
-} psdm_integrator;
+typedef enum psdm_integrator { PSDM_INTEGRATOR_LIST(PSDM_LIST_CONSTANT) PSDM_INTEGRATORS } psdm_integrator;
 
 PSDM_API const char *psdm_integrator_name(psdm_integrator integrator); /* NULL when out of range */
 PSDM_API bool psdm_integrator_find(const char *name, psdm_integrator *integrator);
@@ -48,18 +44,13 @@ PSDM_API bool psdm_integrator_find(const char *name, psdm_integrator *integrator
 PSDM_API bool psdm_integrator_available(psdm_integrator integrator);
 
 /* Behaviour at the joints' position limits. id, name, help */
-#define PSDM_AT_LIMIT_LIST(X)                                                  \
-  X(IGNORE, "ignore", "joints pass their limits")                              \
-  X(END, "end", "the simulation ends where the first limit is reached")        \
-  X(STOP, "stop", "a hard stop: the joint rests there until it is pulled off") \
-  X(BOUNCE, "bounce", "a hard stop that returns part of the velocity")
+#define PSDM_AT_LIMIT_LIST(X)                                                                \
+  X(PSDM_AT_LIMIT_IGNORE, "ignore", "joints pass their limits")                              \
+  X(PSDM_AT_LIMIT_END, "end", "the simulation ends where the first limit is reached")        \
+  X(PSDM_AT_LIMIT_STOP, "stop", "a hard stop: the joint rests there until it is pulled off") \
+  X(PSDM_AT_LIMIT_BOUNCE, "bounce", "a hard stop that returns part of the velocity")
 
-typedef enum psdm_at_limit {
-#define PSDM_AT_LIMIT_ENUM(id, name, help) PSDM_AT_LIMIT_##id,
-  PSDM_AT_LIMIT_LIST(PSDM_AT_LIMIT_ENUM)
-#undef PSDM_AT_LIMIT_ENUM
-      PSDM_AT_LIMITS
-} psdm_at_limit;
+typedef enum psdm_at_limit { PSDM_AT_LIMIT_LIST(PSDM_LIST_CONSTANT) PSDM_AT_LIMITS } psdm_at_limit;
 
 PSDM_API const char *psdm_at_limit_name(psdm_at_limit at_limit);
 PSDM_API bool psdm_at_limit_find(const char *name, psdm_at_limit *at_limit);
@@ -135,20 +126,15 @@ typedef struct psdm_sim_row {
 } psdm_sim_row;
 
 /* Why a run ended. id, message */
-#define PSDM_SIM_END_LIST(X)            \
-  X(TIME, "reached the end")            \
-  X(LIMIT, "a joint reached its limit") \
-  X(STOPPED, "stopped by the caller")   \
-  X(TIMEOUT, "ran out of wall time")    \
-  X(DIVERGED, "the motion diverged")    \
-  X(FAILED, "the integrator could not go on")
+#define PSDM_SIM_END_LIST(X)                     \
+  X(PSDM_SIM_TIME, "reached the end")            \
+  X(PSDM_SIM_LIMIT, "a joint reached its limit") \
+  X(PSDM_SIM_STOPPED, "stopped by the caller")   \
+  X(PSDM_SIM_TIMEOUT, "ran out of wall time")    \
+  X(PSDM_SIM_DIVERGED, "the motion diverged")    \
+  X(PSDM_SIM_FAILED, "the integrator could not go on")
 
-typedef enum psdm_sim_end {
-#define PSDM_SIM_END_ENUM(id, text) PSDM_SIM_##id,
-  PSDM_SIM_END_LIST(PSDM_SIM_END_ENUM)
-#undef PSDM_SIM_END_ENUM
-      PSDM_SIM_ENDS
-} psdm_sim_end;
+typedef enum psdm_sim_end { PSDM_SIM_END_LIST(PSDM_LIST_CONSTANT) PSDM_SIM_ENDS } psdm_sim_end;
 
 PSDM_API const char *psdm_sim_end_text(psdm_sim_end end);
 

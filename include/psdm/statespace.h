@@ -75,18 +75,13 @@ typedef struct psdm_mode {
 } psdm_mode;
 
 /* verdict, message */
-#define PSDM_STABILITY_LIST(X)                                                    \
-  X(STABLE, "stable: every small deviation dies out")                             \
-  X(OSCILLATING, "stable, undamped: small deviations neither grow nor die out")   \
-  X(DRIFTING, "not stable: a deviation is not called back, and drifts with time") \
-  X(UNSTABLE, "unstable: a small deviation grows")
+#define PSDM_STABILITY_LIST(X)                                                                   \
+  X(PSDM_STABILITY_STABLE, "stable: every small deviation dies out")                             \
+  X(PSDM_STABILITY_OSCILLATING, "stable, undamped: small deviations neither grow nor die out")   \
+  X(PSDM_STABILITY_DRIFTING, "not stable: a deviation is not called back, and drifts with time") \
+  X(PSDM_STABILITY_UNSTABLE, "unstable: a small deviation grows")
 
-typedef enum psdm_stability {
-#define PSDM_STABILITY_ENUM(id, text) PSDM_STABILITY_##id,
-  PSDM_STABILITY_LIST(PSDM_STABILITY_ENUM)
-#undef PSDM_STABILITY_ENUM
-      PSDM_STABILITY_COUNT
-} psdm_stability;
+typedef enum psdm_stability { PSDM_STABILITY_LIST(PSDM_LIST_CONSTANT) PSDM_STABILITY_COUNT } psdm_stability;
 
 PSDM_API const char *psdm_stability_text(psdm_stability stability); /* NULL when out of range */
 
@@ -111,20 +106,15 @@ PSDM_API psdm_status psdm_system_analyze(int states, int inputs, const double *A
                                          double *scratch, psdm_mode *modes, psdm_system_facts *facts);
 
 /* outcome of an LQR design, message */
-#define PSDM_LQR_LIST(X)                                                                         \
-  X(OK, "the closed loop is stable")                                                             \
-  X(WEIGHT, "R is not symmetric and positive definite, or Q is not symmetric")                   \
-  X(UNREACHABLE, "a mode that is not stable is out of the inputs' reach: no gains stabilise it") \
-  X(BOUNDARY, "a mode on the boundary of stability has no weight in Q")                          \
-  X(FAILED, "the Riccati equation could not be solved in double precision")                      \
-  X(LACKING, "needs LAPACK, which this build lacks: install liblapacke-dev libopenblas-dev and build again")
+#define PSDM_LQR_LIST(X)                                                                                  \
+  X(PSDM_LQR_OK, "the closed loop is stable")                                                             \
+  X(PSDM_LQR_WEIGHT, "R is not symmetric and positive definite, or Q is not symmetric")                   \
+  X(PSDM_LQR_UNREACHABLE, "a mode that is not stable is out of the inputs' reach: no gains stabilise it") \
+  X(PSDM_LQR_BOUNDARY, "a mode on the boundary of stability has no weight in Q")                          \
+  X(PSDM_LQR_FAILED, "the Riccati equation could not be solved in double precision")                      \
+  X(PSDM_LQR_LACKING, "needs LAPACK, which this build lacks: install liblapacke-dev libopenblas-dev and build again")
 
-typedef enum psdm_lqr_outcome {
-#define PSDM_LQR_ENUM(id, text) PSDM_LQR_##id,
-  PSDM_LQR_LIST(PSDM_LQR_ENUM)
-#undef PSDM_LQR_ENUM
-      PSDM_LQR_COUNT
-} psdm_lqr_outcome;
+typedef enum psdm_lqr_outcome { PSDM_LQR_LIST(PSDM_LIST_CONSTANT) PSDM_LQR_COUNT } psdm_lqr_outcome;
 
 PSDM_API const char *psdm_lqr_text(psdm_lqr_outcome outcome); /* NULL when out of range */
 

@@ -29,6 +29,9 @@
 extern "C" {
 #endif
 
+/* For the lists X(constant, word, ...) of these headers: the constants of the enum. */
+#define PSDM_LIST_CONSTANT(constant, ...) constant,
+
 /* one table makes the enum and the sentence */
 #define PSDM_STATUS_LIST(X)                                                       \
   X(PSDM_OK, "success")                                                           \
@@ -46,12 +49,7 @@ extern "C" {
   X(PSDM_E_STOPPED, "the caller asked to stop")                                   \
   X(PSDM_E_SETTING, "a setting is unknown, missing or out of its range")
 
-typedef enum psdm_status {
-#define PSDM_STATUS_ENUM(name, text) name,
-  PSDM_STATUS_LIST(PSDM_STATUS_ENUM)
-#undef PSDM_STATUS_ENUM
-      PSDM_STATUS_COUNT
-} psdm_status;
+typedef enum psdm_status { PSDM_STATUS_LIST(PSDM_LIST_CONSTANT) PSDM_STATUS_COUNT } psdm_status;
 
 /* Where and why something failed. file is "" and line, column are 0 when they do not apply. */
 typedef struct psdm_error {

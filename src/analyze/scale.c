@@ -3,12 +3,11 @@
 
 #include <math.h>
 
-const char *psdm_scale_name(psdm_scale_by by) {
-#define NAME(id, name) name,
-  static const char *const names[] = {PSDM_SCALE_LIST(NAME)};
-#undef NAME
-  return (unsigned)by < PSDM_SCALE_KINDS ? names[by] : NULL;
-}
+#include "base/base.h"
+
+static const char *const names[] = {PSDM_SCALE_LIST(PSDMP_BASE_LIST_WORD)};
+
+const char *psdm_scale_name(psdm_scale_by by) { return psdmp_base_word(names, PSDM_SCALE_KINDS, (int)by); }
 
 static double at(const double *x, long index) { return x ? x[index] : 0; }
 

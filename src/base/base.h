@@ -34,6 +34,14 @@ char *psdmp_base_quote(const char *text, size_t length, char *out, size_t size);
 /* Length of the valid UTF-8 sequence at text[0..left), or 0. */
 size_t psdmp_base_utf8_length(const char *text, size_t left);
 
+/* The index of a word among words[0..count), or -1; the word at an index, or NULL beyond them. */
+int psdmp_base_word_find(const char *const *words, int count, const char *word);
+const char *psdmp_base_word(const char *const *words, int count, int index);
+
+/* For public lists X(constant, word, ...): their words. */
+#define PSDMP_BASE_LIST_WORD(constant, ...) PSDMP_BASE_FIRST(__VA_ARGS__, )
+#define PSDMP_BASE_FIRST(first, ...) first,
+
 /* The word of words[0..count) nearest to text by edit distance, or NULL if none is near. */
 const char *psdmp_base_nearest(const char *text, const char *const *words, size_t count);
 

@@ -7,11 +7,16 @@
 
 #include "base/base.h"
 
-static const char *const sentences[] = {
-#define PSDM_STATUS_SENTENCE(name, text) text,
-    PSDM_STATUS_LIST(PSDM_STATUS_SENTENCE)
-#undef PSDM_STATUS_SENTENCE
-};
+static const char *const sentences[] = {PSDM_STATUS_LIST(PSDMP_BASE_LIST_WORD)};
+
+const char *psdmp_base_word(const char *const *words, int count, int index) {
+  return index >= 0 && index < count ? words[index] : NULL;
+}
+
+int psdmp_base_word_find(const char *const *words, int count, const char *word) {
+  while (count > 0 && strcmp(words[count - 1], word) != 0) count--;
+  return count - 1;
+}
 
 /* long file names keep their end, which the reader recognises */
 static void copy_file(char *out, size_t size, const char *file) {

@@ -1,13 +1,9 @@
 /* wraps.c: the wrappers of generated functions that there are, and the functions that each needs. */
 #include "codegen/codegen.h"
 
-static const char *const names[] = {
-#define WRAP(id, name, help) name,
-    PSDM_CODE_WRAP_LIST(WRAP)
-#undef WRAP
-};
+static const char *const names[] = {PSDM_CODE_WRAP_LIST(PSDMP_BASE_LIST_WORD)};
 
-const char *psdm_code_wrap_name(psdm_code_wrap w) { return (unsigned)w < PSDM_CODE_WRAPS ? names[w] : NULL; }
+const char *psdm_code_wrap_name(psdm_code_wrap w) { return psdmp_base_word(names, PSDM_CODE_WRAPS, (int)w); }
 
 static bool asked(const psdm_code_options *o, psdm_code_wrap w) { return o->wraps >> w & 1; }
 

@@ -105,11 +105,7 @@ static psdm_status elastic(psdm_controller *c, const psdm_control_input *in, con
 
 /* ---- properties of each kind ---- */
 
-static const char *const kinds[PSDM_CONTROL_KINDS] = {
-#define PSDM_CONTROL_ROW(id, name, help) name,
-    PSDM_CONTROL_LIST(PSDM_CONTROL_ROW)
-#undef PSDM_CONTROL_ROW
-};
+static const char *const kinds[] = {PSDM_CONTROL_LIST(PSDMP_BASE_LIST_WORD)};
 
 static const struct needs {
   law law;
@@ -130,15 +126,11 @@ static const struct needs {
 
 static bool known(psdm_control_kind kind) { return (unsigned)kind < PSDM_CONTROL_KINDS; }
 
-const char *psdm_control_name(psdm_control_kind kind) { return known(kind) ? kinds[kind] : NULL; }
+const char *psdm_control_name(psdm_control_kind kind) { return psdmp_base_word(kinds, PSDM_CONTROL_KINDS, (int)kind); }
 
 bool psdm_control_find(const char *name, psdm_control_kind *kind) {
-  for (int k = 0; k < PSDM_CONTROL_KINDS; k++)
-    if (strcmp(kinds[k], name) == 0) {
-      *kind = (psdm_control_kind)k;
-      return true;
-    }
-  return false;
+  int k = psdmp_base_word_find(kinds, PSDM_CONTROL_KINDS, name);
+  return k >= 0 && (*kind = (psdm_control_kind)k, true);
 }
 
 /* ---- options ---- */

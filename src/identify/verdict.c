@@ -10,15 +10,13 @@
 #include "log/log.h"
 #include "robot/robot.h"
 
-#define NAME(id, name, help) name,
-static const char *const names[] = {PSDM_VERDICT_LIST(NAME)};
+static const char *const names[] = {PSDM_VERDICT_LIST(PSDMP_BASE_LIST_WORD)};
 
-const char *psdm_verdict_name(psdm_verdict v) { return (int)v >= 0 && v < PSDM_VERDICTS ? names[v] : NULL; }
+const char *psdm_verdict_name(psdm_verdict v) { return psdmp_base_word(names, PSDM_VERDICTS, (int)v); }
 
 bool psdm_verdict_find(const char *name, psdm_verdict *verdict) {
-  for (int k = 0; k < PSDM_VERDICTS; k++)
-    if (strcmp(names[k], name) == 0) return *verdict = (psdm_verdict)k, true;
-  return false;
+  int k = psdmp_base_word_find(names, PSDM_VERDICTS, name);
+  return k >= 0 && (*verdict = (psdm_verdict)k, true);
 }
 
 /* Three bounds: each one exceeded lowers the verdict by one step. */

@@ -2,20 +2,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "linalg/linalg.h"
 #include "psdm/statespace.h"
 
-static const char *const stabilities[] = {
-#define PSDM_STABILITY_ROW(id, text) text,
-    PSDM_STABILITY_LIST(PSDM_STABILITY_ROW)
-#undef PSDM_STABILITY_ROW
-};
-
-static const char *const outcomes[] = {
-#define PSDM_LQR_ROW(id, text) text,
-    PSDM_LQR_LIST(PSDM_LQR_ROW)
-#undef PSDM_LQR_ROW
-};
+static const char *const stabilities[] = {PSDM_STABILITY_LIST(PSDMP_BASE_LIST_WORD)};
+static const char *const outcomes[] = {PSDM_LQR_LIST(PSDMP_BASE_LIST_WORD)};
 
 /* psdmp_linalg_riccati has the same list */
 _Static_assert((int)PSDM_LQR_WEIGHT == PSDMP_LINALG_RICCATI_WEIGHT &&
@@ -25,8 +17,9 @@ _Static_assert((int)PSDM_LQR_WEIGHT == PSDMP_LINALG_RICCATI_WEIGHT &&
                    (int)PSDM_LQR_LACKING == PSDMP_LINALG_RICCATI_LACKING,
                "outcomes of LQR and of Riccati's equation");
 
-const char *psdm_stability_text(psdm_stability s) { return (unsigned)s < PSDM_STABILITY_COUNT ? stabilities[s] : NULL; }
-const char *psdm_lqr_text(psdm_lqr_outcome o) { return (unsigned)o < PSDM_LQR_COUNT ? outcomes[o] : NULL; }
+const char *psdm_stability_text(psdm_stability s) { return psdmp_base_word(stabilities, PSDM_STABILITY_COUNT, (int)s); }
+
+const char *psdm_lqr_text(psdm_lqr_outcome o) { return psdmp_base_word(outcomes, PSDM_LQR_COUNT, (int)o); }
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 

@@ -3,13 +3,9 @@
 
 #include "log/log_priv.h"
 
-static const char *const sentences[] = {
-#define PSDM_FAULT_SENTENCE(id, text) text,
-    PSDM_FAULT_LIST(PSDM_FAULT_SENTENCE)
-#undef PSDM_FAULT_SENTENCE
-};
+static const char *const sentences[] = {PSDM_FAULT_LIST(PSDMP_BASE_LIST_WORD)};
 
-const char *psdm_fault_text(psdm_fault fault) { return (unsigned)fault < PSDM_FAULTS ? sentences[fault] : NULL; }
+const char *psdm_fault_text(psdm_fault fault) { return psdmp_base_word(sentences, PSDM_FAULTS, (int)fault); }
 
 void psdmp_log_fault_add(psdmp_log_faults *faults, psdm_fault fault, long line, const char *format, ...) {
   long index = faults->count[fault]++;

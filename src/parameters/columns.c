@@ -7,12 +7,9 @@
 
 #include "parameters/parameters.h"
 
-#define TEXT(id, text) text,
-static const char *const column_texts[] = {PSDM_COLUMN_LIST(TEXT)};
+static const char *const texts[] = {PSDM_COLUMN_LIST(PSDMP_BASE_LIST_WORD)};
 
-const char *psdm_column_text(psdm_column_kind kind) {
-  return (unsigned)kind < PSDM_COLUMN_KINDS ? column_texts[kind] : NULL;
-}
+const char *psdm_column_text(psdm_column_kind kind) { return psdmp_base_word(texts, PSDM_COLUMN_KINDS, (int)kind); }
 
 static double sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 

@@ -6,45 +6,32 @@
 #include "psdm/calibrate.h"
 #include "psdm/excite.h"
 
-#define NAME(id, name, help) name,
 #define HELP(id, name, help) help,
-#define WORD(id, name) name,
 
-static const char *const estimator_names[] = {PSDM_ESTIMATOR_LIST(NAME)};
-static const char *const kinematics_names[] = {PSDM_KINEMATICS_LIST(WORD)};
-static const char *const step_names[] = {PSDM_STEP_LIST(NAME)}, *const step_helps[] = {PSDM_STEP_LIST(HELP)};
+static const char *const estimators[] = {PSDM_ESTIMATOR_LIST(PSDMP_BASE_LIST_WORD)};
+static const char *const kinematics[] = {PSDM_KINEMATICS_LIST(PSDMP_BASE_LIST_WORD)};
+static const char *const steps[] = {PSDM_STEP_LIST(PSDMP_BASE_LIST_WORD)}, *const step_helps[] = {PSDM_STEP_LIST(HELP)};
 
-static const char *at(const char *const *names, int count, int index) {
-  return index >= 0 && index < count ? names[index] : NULL;
+const char *psdm_estimator_name(psdm_estimator e) { return psdmp_base_word(estimators, PSDM_ESTIMATORS, (int)e); }
+const char *psdm_kinematics_name(psdm_kinematics k) {
+  return psdmp_base_word(kinematics, PSDM_KINEMATICS_KINDS, (int)k);
 }
-
-/* -1: unknown name */
-static int find(const char *const *names, int count, const char *name) {
-  while (count > 0 && strcmp(names[count - 1], name) != 0) count--;
-  return count - 1;
-}
-
-const char *psdm_estimator_name(psdm_estimator e) { return at(estimator_names, PSDM_ESTIMATORS, (int)e); }
-const char *psdm_kinematics_name(psdm_kinematics k) { return at(kinematics_names, PSDM_KINEMATICS_KINDS, (int)k); }
-const char *psdm_step_name(psdm_step step) { return at(step_names, PSDM_STEPS, (int)step); }
-const char *psdm_step_help(psdm_step step) { return at(step_helps, PSDM_STEPS, (int)step); }
+const char *psdm_step_name(psdm_step step) { return psdmp_base_word(steps, PSDM_STEPS, (int)step); }
+const char *psdm_step_help(psdm_step step) { return psdmp_base_word(step_helps, PSDM_STEPS, (int)step); }
 
 bool psdm_estimator_find(const char *name, psdm_estimator *estimator) {
-  int k = find(estimator_names, PSDM_ESTIMATORS, name);
-  if (k >= 0) *estimator = (psdm_estimator)k;
-  return k >= 0;
+  int k = psdmp_base_word_find(estimators, PSDM_ESTIMATORS, name);
+  return k >= 0 && (*estimator = (psdm_estimator)k, true);
 }
 
-bool psdm_kinematics_find(const char *name, psdm_kinematics *kinematics) {
-  int k = find(kinematics_names, PSDM_KINEMATICS_KINDS, name);
-  if (k >= 0) *kinematics = (psdm_kinematics)k;
-  return k >= 0;
+bool psdm_kinematics_find(const char *name, psdm_kinematics *way) {
+  int k = psdmp_base_word_find(kinematics, PSDM_KINEMATICS_KINDS, name);
+  return k >= 0 && (*way = (psdm_kinematics)k, true);
 }
 
 bool psdm_step_find(const char *name, psdm_step *step) {
-  int k = find(step_names, PSDM_STEPS, name);
-  if (k >= 0) *step = (psdm_step)k;
-  return k >= 0;
+  int k = psdmp_base_word_find(steps, PSDM_STEPS, name);
+  return k >= 0 && (*step = (psdm_step)k, true);
 }
 
 const char *const psdmp_parameters_lugre_key[PSDM_FRICTION_NUMBERS] = {"coulomb",  "static", "stribeck", "viscous",

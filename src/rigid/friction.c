@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "psdm/friction.h"
 #include "psdm/rigid.h"
 #include "robot/robot.h"
@@ -19,23 +20,17 @@ typedef double real;
 #define BRISTLE_SHORT 1e-15
 #include "rigid/bristles_priv.h"
 
-static const char *const kinds[PSDM_FRICTION_KINDS] = {
-#define KIND(id, name, help) [PSDM_FRICTION_##id] = name,
-    PSDM_FRICTION_LIST(KIND)
-#undef KIND
-};
+static const char *const kinds[] = {PSDM_FRICTION_LIST(PSDMP_BASE_LIST_WORD)};
 
 static bool known(psdm_friction_kind kind) { return (unsigned)kind < PSDM_FRICTION_KINDS; }
 
-const char *psdm_friction_name(psdm_friction_kind kind) { return known(kind) ? kinds[kind] : NULL; }
+const char *psdm_friction_name(psdm_friction_kind kind) {
+  return psdmp_base_word(kinds, PSDM_FRICTION_KINDS, (int)kind);
+}
 
 bool psdm_friction_find(const char *name, psdm_friction_kind *kind) {
-  for (int k = 0; k < PSDM_FRICTION_KINDS; k++)
-    if (strcmp(kinds[k], name) == 0) {
-      *kind = (psdm_friction_kind)k;
-      return true;
-    }
-  return false;
+  int k = psdmp_base_word_find(kinds, PSDM_FRICTION_KINDS, name);
+  return k >= 0 && (*kind = (psdm_friction_kind)k, true);
 }
 
 /* ---- steady state ---- */

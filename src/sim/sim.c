@@ -6,41 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "linalg/linalg.h"
 #include "sim/sim_priv.h"
 
 /* ---- names ---- */
 
-#define NAME(id, name, help) name,
-static const char *const integrator_names[] = {PSDM_INTEGRATOR_LIST(NAME)};
-static const char *const limit_names[] = {PSDM_AT_LIMIT_LIST(NAME)};
-#define TEXT(id, text) text,
-static const char *const end_texts[] = {PSDM_SIM_END_LIST(TEXT)};
+static const char *const integrators[] = {PSDM_INTEGRATOR_LIST(PSDMP_BASE_LIST_WORD)};
+static const char *const limits[] = {PSDM_AT_LIMIT_LIST(PSDMP_BASE_LIST_WORD)};
+static const char *const ends[] = {PSDM_SIM_END_LIST(PSDMP_BASE_LIST_WORD)};
 
-static const char *word(const char *const *words, int count, int index) {
-  return index >= 0 && index < count ? words[index] : NULL;
-}
-
-static int find(const char *const *words, int count, const char *name) {
-  for (int i = 0; i < count; i++)
-    if (strcmp(words[i], name) == 0) return i;
-  return -1;
-}
-
-const char *psdm_integrator_name(psdm_integrator i) { return word(integrator_names, PSDM_INTEGRATORS, (int)i); }
-const char *psdm_at_limit_name(psdm_at_limit i) { return word(limit_names, PSDM_AT_LIMITS, (int)i); }
-const char *psdm_sim_end_text(psdm_sim_end i) { return word(end_texts, PSDM_SIM_ENDS, (int)i); }
+const char *psdm_integrator_name(psdm_integrator i) { return psdmp_base_word(integrators, PSDM_INTEGRATORS, (int)i); }
+const char *psdm_at_limit_name(psdm_at_limit i) { return psdmp_base_word(limits, PSDM_AT_LIMITS, (int)i); }
+const char *psdm_sim_end_text(psdm_sim_end i) { return psdmp_base_word(ends, PSDM_SIM_ENDS, (int)i); }
 
 bool psdm_integrator_find(const char *name, psdm_integrator *integrator) {
-  int i = find(integrator_names, PSDM_INTEGRATORS, name);
-  if (i >= 0) *integrator = (psdm_integrator)i;
-  return i >= 0;
+  int i = psdmp_base_word_find(integrators, PSDM_INTEGRATORS, name);
+  return i >= 0 && (*integrator = (psdm_integrator)i, true);
 }
 
 bool psdm_at_limit_find(const char *name, psdm_at_limit *at_limit) {
-  int i = find(limit_names, PSDM_AT_LIMITS, name);
-  if (i >= 0) *at_limit = (psdm_at_limit)i;
-  return i >= 0;
+  int i = psdmp_base_word_find(limits, PSDM_AT_LIMITS, name);
+  return i >= 0 && (*at_limit = (psdm_at_limit)i, true);
 }
 
 bool psdm_integrator_available(psdm_integrator integrator) {

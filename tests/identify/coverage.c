@@ -74,18 +74,9 @@ static int cover(bool denso, psdm_estimator estimator, int seeds, long rows, dou
   const char *name = log_path(path), *names[128];
   if (denso) set_denso(pi);
   else psdm_robot_parameters(robot, pi);
-  truth w = {.robot = robot,
-             .pi = pi,
-             .rows = rows,
-             .dt = 0.001,
-             .viscous = 5,
-             .coulomb = 4,
-             .offset = 0.3,
-             .smooth = 0.3,
-             .noise = 0.005,
-             .step = 6.283185307179586 / (131072.0 * 100),
-             .cable = cable,
-             .reach = 0.8};
+  truth w = log_of(robot, rows, 0.001, 5, 4);
+  w.pi = pi, w.offset = 0.3, w.smooth = 0.3, w.noise = 0.005, w.step = 6.283185307179586 / (131072.0 * 100),
+  w.cable = cable, w.reach = 0.8;
   if (plain) w.smooth = 0;
   rng motion = {.state = 4711};
   tones m = tones_of(&motion, &w);

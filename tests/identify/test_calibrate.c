@@ -7,14 +7,7 @@
 
 /* exact kinematics as logged, no filter, no delay, plain friction: least squares without any choice */
 static psdm_calibrate_options exactly(const char *const *path, psdm_estimator estimator) {
-  return (psdm_calibrate_options){.files = 1,
-                                  .path = path,
-                                  .estimator = estimator,
-                                  .kinematics = PSDM_KINEMATICS_ACCELERATION,
-                                  .cutoff = INFINITY,
-                                  .delay_given = true,
-                                  .plain_friction = true,
-                                  .rest = -1};
+  return plain_options(path, 1, estimator, PSDM_KINEMATICS_ACCELERATION, INFINITY);
 }
 
 /* ---- the answer is the truth ---- */
@@ -32,14 +25,9 @@ TEST(robots_of_every_kind) {
                                   .prismatic = round % 4 > 1,
                                   .drives = round % 5 != 0};
     psdm_robot *robot = parse_robot(random_robot_text(&g, &kinds, text, sizeof text));
-    truth w = {.robot = robot,
-               .rows = 600,
-               .dt = 0.01,
-               .viscous = 2,
-               .coulomb = 3,
-               .offset = -1,
-               .rates = true,
-               .accelerations = true};
+    truth w = log_of(robot, 600, 0.01, 2, 3);
+    w.rates = w.accelerations = true;
+    w.offset = -1;
     write_log(path, &w, &g);
     psdm_calibrate_options o = exactly(&name, round % 2 ? PSDM_ESTIMATOR_WLS : PSDM_ESTIMATOR_OLS);
     o.holdout = 0.3;
@@ -108,14 +96,8 @@ TEST(factors_are_the_whole_matrix) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   truth w = {.robot = robot, .rows = 3000, .dt = 0.005, .viscous = 5, .coulomb = 2, .noise = 0.01};
   write_log(path, &w, &g);
-  psdm_calibrate_options o = {.files = 1,
-                              .path = &name,
-                              .estimator = PSDM_ESTIMATOR_OLS,
-                              .cutoff = 15,
-                              .delay_given = true,
-                              .plain_friction = true,
-                              .rest = -1,
-                              .holdout = 0.2};
+  psdm_calibrate_options o = plain_options(&name, 1, PSDM_ESTIMATOR_OLS, PSDM_KINEMATICS_AUTO, 15);
+  o.holdout = 0.2;
   psdm_calibration *c = calibrate(robot, &o, NULL);
   int n = c->n, l = c->base, W = l + 3 * n;
   psdm_model *model;
@@ -149,14 +131,8 @@ TEST(recipe_with_noise) {
   char path[64];
   const char *name = log_path(path);
   psdm_robot *robot = parse_robot(two_driven_links);
-  truth w = {.robot = robot,
-             .rows = 6000,
-             .dt = 0.005,
-             .viscous = 4,
-             .coulomb = 3,
-             .smooth = 0.5,
-             .noise = 0.01,
-             .step = 2e-5};
+  truth w = log_of(robot, 6000, 0.005, 4, 3);
+  w.smooth = 0.5, w.noise = 0.01, w.step = 2e-5;
   write_log(path, &w, &g);
   psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.3};
   psdm_calibration *c = calibrate(robot, &o, NULL);

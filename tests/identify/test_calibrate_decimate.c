@@ -120,8 +120,8 @@ TEST(factors_are_the_whole_matrix) {
   char path[64];
   const char *name = log_path(path);
   for (int round = 0; round < 3; round++) {
-    truth w = {
-        .robot = robot, .rows = 3000 + 7 * round, .dt = 0.002, .viscous = 2, .coulomb = 1, .noise = 0.02, .step = 1e-5};
+    truth w = log_of(robot, 3000 + 7 * round, 0.002, 2, 1);
+    w.noise = 0.02, w.step = 1e-5;
     tones m = tones_of(&g, &w);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -183,17 +183,10 @@ TEST(factors_are_the_whole_matrix) {
 
 /* ---- to the end ---- */
 
-static psdm_calibrate_options plain_options(const char *const *path, int decimate) {
-  return (psdm_calibrate_options){.files = 1,
-                                  .path = path,
-                                  .estimator = PSDM_ESTIMATOR_OLS,
-                                  .kinematics = PSDM_KINEMATICS_POSITION,
-                                  .cutoff = 40,
-                                  .delay_given = true,
-                                  .plain_friction = true,
-                                  .rest = -1,
-                                  .holdout = 0.25,
-                                  .decimate = decimate};
+static psdm_calibrate_options decimated_options(const char *const *path, int decimate) {
+  psdm_calibrate_options o = plain_options(path, 1, PSDM_ESTIMATOR_OLS, PSDM_KINEMATICS_POSITION, 40);
+  o.holdout = 0.25, o.decimate = decimate;
+  return o;
 }
 
 typedef struct sums {
@@ -226,7 +219,7 @@ TEST(in_windows) {
   psdm_robot *robot = parse_robot(two_links);
   truth w = {.robot = robot, .rows = 150000, .dt = 0.001, .viscous = 2, .coulomb = 1, .noise = 0.05};
   write_log(path, &w, &g);
-  psdm_calibrate_options o = plain_options(&name, 25);
+  psdm_calibrate_options o = decimated_options(&name, 25);
   psdm_calibration *whole = calibrate(robot, &o, NULL);
   o.cache = 70000;
   psdm_calibration *streamed = calibrate(robot, &o, NULL);
@@ -270,7 +263,7 @@ TEST(refusals_and_memory) {
   psdm_robot *robot = parse_robot(two_links);
   truth w = {.robot = robot, .rows = 2500, .dt = 0.002, .viscous = 2, .coulomb = 1, .noise = 0.01};
   write_log(path, &w, &g);
-  psdm_calibrate_options o = plain_options(&name, 4);
+  psdm_calibrate_options o = decimated_options(&name, 4);
   psdm_calibration *c = NULL;
   psdm_error error;
   for (int k = 0; k < 4; k++) {
@@ -310,15 +303,8 @@ TEST(springs_are_found) {
   char path[64];
   const char *name = log_path(path);
   psdm_robot *robot = parse_robot(upright);
-  truth w = {.robot = robot,
-             .rows = 6000,
-             .dt = 0.005,
-             .reach = 0.35,
-             .viscous = 2,
-             .coulomb = 1,
-             .smooth = 0.1,
-             .noise = 0.01,
-             .cable = 0.8};
+  truth w = log_of(robot, 6000, 0.005, 2, 1);
+  w.reach = 0.35, w.smooth = 0.1, w.noise = 0.01, w.cable = 0.8;
   write_log(path, &w, &g);
   double stiffness = 0.8 * largest_torque[1];
   for (int round = 0; round < 4; round++) {

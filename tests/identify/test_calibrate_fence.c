@@ -25,14 +25,9 @@ static const double most[PSDM_ESTIMATORS] = {
 TEST(every_estimator) {
   rng g = rng_start("fences");
   psdm_robot *robot = parse_robot(two_driven_links);
-  truth w = {.robot = robot,
-             .rows = 600,
-             .dt = 0.004,
-             .viscous = 2,
-             .coulomb = 3,
-             .offset = -1,
-             .rates = true,
-             .accelerations = true};
+  truth w = log_of(robot, 600, 0.004, 2, 3);
+  w.rates = w.accelerations = true;
+  w.offset = -1;
   char path[2][64];
   const char *const name[2] = {log_path(path[0]), log_path(path[1])};
   double pi[22], theta[22];
@@ -41,14 +36,7 @@ TEST(every_estimator) {
   true_theta(robot, pi, theta);
   for (int e = 0; e < PSDM_ESTIMATORS; e++)
     for (int kind = 0; kind < 3; kind++) {
-      psdm_calibrate_options o = {.files = 2,
-                                  .path = name,
-                                  .estimator = (psdm_estimator)e,
-                                  .kinematics = PSDM_KINEMATICS_ACCELERATION,
-                                  .cutoff = INFINITY,
-                                  .delay_given = true,
-                                  .plain_friction = true,
-                                  .rest = -1};
+      psdm_calibrate_options o = plain_options(name, 2, (psdm_estimator)e, PSDM_KINEMATICS_ACCELERATION, INFINITY);
       bool walks = e == PSDM_ESTIMATOR_ROBUST || e == PSDM_ESTIMATOR_IV || e == PSDM_ESTIMATOR_DIDIM ||
                    e == PSDM_ESTIMATOR_ENERGY;
       if (kind == 1) o.holdout = 0.3, o.rest = 0.02;

@@ -51,6 +51,28 @@ typedef struct truth {
   int still;     /* joint that does not move, counted from 1; 0: all move */
 } truth;
 
+/* Exact positions and torques of drives with friction; the caller sets what else the log has. */
+static inline truth log_of(const psdm_robot *robot, long rows, double dt, double viscous, double coulomb) {
+  return (truth){.robot = robot, .rows = rows, .dt = dt, .viscous = viscous, .coulomb = coulomb};
+}
+
+/* Velocities and accelerations as well, and noise of one percent of the largest torques. */
+static inline truth full_log_of(const psdm_robot *robot, long rows, double dt, double coulomb) {
+  truth w = log_of(robot, rows, dt, 1, coulomb);
+  w.rates = w.accelerations = true;
+  w.noise = 0.01;
+  return w;
+}
+
+/* Nothing is chosen from the data: no delay, two columns of friction per drive, every row counts. */
+static inline psdm_calibrate_options plain_options(const char *const *path, int files, psdm_estimator estimator,
+                                                   psdm_kinematics kinematics, double cutoff) {
+  psdm_calibrate_options o = {.path = path, .files = files, .estimator = estimator, .kinematics = kinematics};
+  o.cutoff = cutoff, o.rest = -1;
+  o.delay_given = o.plain_friction = true;
+  return o;
+}
+
 /* The motion: q_i(t), and derivatives, from a generator's numbers. */
 typedef struct tones {
   double amplitude[MOST][TONES], frequency[MOST][TONES], phase[MOST][TONES];

@@ -11,14 +11,8 @@ TEST(a_joint_that_never_moves) {
   const char *name = log_path(path);
   psdm_robot *robot = load_shipped("puma560");
   for (int still = 1; still <= 6; still += 5) {
-    truth w = {.robot = robot,
-               .rows = 1000,
-               .dt = 0.01,
-               .viscous = 2,
-               .coulomb = 1,
-               .smooth = 0.05,
-               .noise = still == 1 ? 0 : 0.01,
-               .still = still};
+    truth w = log_of(robot, 1000, 0.01, 2, 1);
+    w.smooth = 0.05, w.noise = still == 1 ? 0 : 0.01, w.still = still;
     write_log(path, &w, &g);
     for (int estimator = PSDM_ESTIMATOR_CONSISTENT; estimator <= PSDM_ESTIMATOR_WLS; estimator += 2) {
       psdm_calibrate_options o = {.files = 1,
@@ -90,14 +84,9 @@ TEST(short_segments) {
   char path[64], second[64];
   const char *names[] = {log_path(path), log_path(second)};
   psdm_robot *robot = parse_robot(two_driven_links);
-  truth w = {.robot = robot,
-             .rows = 1200,
-             .dt = 0.005,
-             .viscous = 2,
-             .coulomb = 1,
-             .smooth = 0.05,
-             .rates = true,
-             .accelerations = true};
+  truth w = log_of(robot, 1200, 0.005, 2, 1);
+  w.rates = w.accelerations = true;
+  w.smooth = 0.05;
   tones m = tones_of(&g, &w);
   FILE *file = fopen(path, "w");
   write_rows(file, &w, &g, &m, true, 0);

@@ -38,29 +38,11 @@ TEST(every_estimator) {
   psdm_robot *robot = parse_robot(one_link);
   char log[2][64];
   const char *path[2] = {log_path(log[0]), log_path(log[1])};
-  for (int k = 0; k < 2; k++)
-    write_log(path[k],
-              &(truth){.robot = robot,
-                       .rows = 100,
-                       .dt = 0.01,
-                       .viscous = 1,
-                       .coulomb = 0.5,
-                       .rates = true,
-                       .accelerations = true,
-                       .noise = 0.01},
-              &g);
+  const truth w = full_log_of(robot, 100, 0.01, 0.5);
+  for (int k = 0; k < 2; k++) write_log(path[k], &w, &g);
   for (int e = 0; e < PSDM_ESTIMATORS; e++) {
-    const task plain = {robot,
-                        {.files = 2,
-                         .path = path,
-                         .estimator = (psdm_estimator)e,
-                         .kinematics = PSDM_KINEMATICS_ACCELERATION,
-                         .cutoff = INFINITY,
-                         .delay_given = true,
-                         .plain_friction = true,
-                         .rest = -1,
-                         .lambda = 1e-3,
-                         .threads = 1}};
+    task plain = {robot, plain_options(path, 2, (psdm_estimator)e, PSDM_KINEMATICS_ACCELERATION, INFINITY)};
+    plain.options.lambda = 1e-3, plain.options.threads = 1;
     shortage_everywhere(psdm_estimator_name((psdm_estimator)e), try_calibrate, &plain);
   }
   unlink(path[0]), unlink(path[1]);
@@ -73,37 +55,14 @@ TEST(choices) {
   psdm_robot *robot = parse_robot(one_link);
   char log[64];
   const char *path[1] = {log_path(log)};
-  write_log(path[0],
-            &(truth){.robot = robot,
-                     .rows = 100,
-                     .dt = 0.01,
-                     .viscous = 1,
-                     .coulomb = 0.5,
-                     .rates = true,
-                     .accelerations = true,
-                     .noise = 0.01},
-            &g);
-  const task open = {robot,
-                     {.files = 1,
-                      .path = path,
-                      .holdout = 0.3,
-                      .kinematics = PSDM_KINEMATICS_ACCELERATION,
-                      .cutoff = INFINITY,
-                      .rest = -1,
-                      .delay_given = true,
-                      .columns = 4,
-                      .threads = 1,
-                      .springs = true}};
+  const truth w = full_log_of(robot, 100, 0.01, 0.5);
+  write_log(path[0], &w, &g);
+  task open = {robot, plain_options(path, 1, PSDM_ESTIMATOR_CONSISTENT, PSDM_KINEMATICS_ACCELERATION, INFINITY)};
+  open.options.plain_friction = false, open.options.springs = true;
+  open.options.holdout = 0.3, open.options.columns = 4, open.options.threads = 1;
   shortage_everywhere("choices", try_calibrate, &open);
-  const task thin = {robot,
-                     {.files = 1,
-                      .path = path,
-                      .decimate = 2,
-                      .kinematics = PSDM_KINEMATICS_POSITION,
-                      .cutoff = 10,
-                      .delay_given = true,
-                      .plain_friction = true,
-                      .threads = 1}};
+  task thin = {robot, plain_options(path, 1, PSDM_ESTIMATOR_CONSISTENT, PSDM_KINEMATICS_POSITION, 10)};
+  thin.options.decimate = 2, thin.options.rest = 0, thin.options.threads = 1;
   shortage_tolerated("thinned", try_calibrate, &thin); /* predictions do not need the sums of the rows */
   unlink(path[0]);
   psdm_robot_free(robot);

@@ -6,14 +6,7 @@
 
 /* all choices are made: one pass over all rows remains */
 static psdm_calibrate_options fixed(const char *const *path, double cutoff) {
-  return (psdm_calibrate_options){.files = 1,
-                                  .path = path,
-                                  .estimator = PSDM_ESTIMATOR_WLS,
-                                  .kinematics = PSDM_KINEMATICS_POSITION,
-                                  .cutoff = cutoff,
-                                  .delay_given = true,
-                                  .plain_friction = true,
-                                  .rest = -1};
+  return plain_options(path, 1, PSDM_ESTIMATOR_WLS, PSDM_KINEMATICS_POSITION, cutoff);
 }
 
 /* ---- memory, counted in bytes ---- */
@@ -88,14 +81,8 @@ TEST(same_answer) {
   char path[64];
   const char *name = log_path(path);
   psdm_robot *robot = parse_robot(two_links);
-  truth w = {.robot = robot,
-             .rows = 80000,
-             .dt = 0.001,
-             .viscous = 2,
-             .coulomb = 1,
-             .smooth = 0.1,
-             .noise = 0.01,
-             .step = 1e-5};
+  truth w = log_of(robot, 80000, 0.001, 2, 1);
+  w.smooth = 0.1, w.noise = 0.01, w.step = 1e-5;
   tones m = tones_of(&g, &w);
   FILE *file = fopen(path, "w"); /* three segments, none of which ends with a window */
   assert_non_null(file);

@@ -7,13 +7,8 @@ enum { WALKING = sizeof walking / sizeof *walking };
 
 static psdm_calibration *calibrate_log(const psdm_robot *robot, const char *path, psdm_estimator estimator,
                                        psdm_kinematics kinematics, double cutoff) {
-  psdm_calibrate_options o = {.files = 1,
-                              .path = &path,
-                              .estimator = estimator,
-                              .kinematics = kinematics,
-                              .cutoff = cutoff,
-                              .delay_given = true,
-                              .plain_friction = true};
+  psdm_calibrate_options o = plain_options(&path, 1, estimator, kinematics, cutoff);
+  o.rest = 0;
   psdm_calibration *c = NULL;
   psdm_error error = {0};
   if (psdm_calibrate(robot, &o, NULL, &c, &error))
@@ -350,15 +345,8 @@ TEST(stopped) {
   write_damaged(path, &w, &d, &g, &g);
   for (int round = 0; round < 2 * WALKING; round++) {
     int e = round / 2, left = 1 + round % 2; /* before the first pass, or behind it */
-    psdm_calibrate_options o = {.files = 1,
-                                .path = &name,
-                                .estimator = walking[e],
-                                .kinematics = PSDM_KINEMATICS_ACCELERATION,
-                                .cutoff = INFINITY,
-                                .delay_given = true,
-                                .plain_friction = true,
-                                .progress = until_simulated,
-                                .progress_user = &left};
+    psdm_calibrate_options o = plain_options(&name, 1, walking[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
+    o.progress = until_simulated, o.progress_user = &left, o.rest = 0;
     psdm_calibration *c = NULL;
     psdm_error error = {0};
     if (psdm_calibrate(robot, &o, NULL, &c, &error)) fail_msg("%s: %s", error.file, error.text);

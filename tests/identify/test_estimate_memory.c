@@ -15,13 +15,8 @@ TEST(out_of_memory) {
   const char *name = log_path(path);
   write_damaged(path, &w, &d, &g, &g);
   for (int e = 0; e < WALKING; e++) {
-    const psdm_calibrate_options o = {.files = 1,
-                                      .path = &name,
-                                      .estimator = walking[e],
-                                      .kinematics = PSDM_KINEMATICS_ACCELERATION,
-                                      .cutoff = INFINITY,
-                                      .delay_given = true,
-                                      .plain_friction = true};
+    psdm_calibrate_options o = plain_options(&name, 1, walking[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
+    o.rest = 0;
     counting c;
     psdm_calibration *answer = NULL;
     counting_init(&c, 0);

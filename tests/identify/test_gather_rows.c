@@ -191,14 +191,9 @@ typedef struct logs {
 
 static void logs_new(logs *l, scene *s, rng *g) {
   for (int k = 0; k < FILES; k++) {
-    truth w = {.robot = s->run.robot,
-               .rows = ROWS / FILES,
-               .dt = 0.01,
-               .viscous = 2,
-               .coulomb = 3,
-               .rates = true,
-               .accelerations = true,
-               .noise = 0.01};
+    truth w = log_of(s->run.robot, ROWS / FILES, 0.01, 2, 3);
+    w.rates = w.accelerations = true;
+    w.noise = 0.01;
     l->name[k] = log_path(l->path[k]);
     write_log(l->path[k], &w, g);
   }

@@ -136,30 +136,16 @@ TEST(every_fault_is_found) {
   psdm_robot *truth_robot = parse_robot(text), *asked = parse_robot(arm);
   const char *name = log_path(path);
   log_path(good);
-  write_log(good,
-            &(truth){.robot = truth_robot,
-                     .rows = 900,
-                     .dt = 0.01,
-                     .viscous = 2,
-                     .coulomb = 3,
-                     .smooth = 0.05,
-                     .rates = true,
-                     .noise = 0.005},
-            &g);
+  truth w = log_of(truth_robot, 900, 0.01, 2, 3);
+  w.smooth = 0.05, w.rates = true, w.noise = 0.005;
+  write_log(good, &w, &g);
   int wrong = 0;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     psdm_calibration *c;
     psdm_error error = {0};
     spoil_log(good, path, cases[k].spoil, &g);
-    const psdm_calibrate_options o = {.files = 1,
-                                      .path = &name,
-                                      .holdout = 0.3,
-                                      .kinematics = PSDM_KINEMATICS_VELOCITY,
-                                      .cutoff = 15,
-                                      .delay_given = true,
-                                      .plain_friction = true,
-                                      .rest = -1,
-                                      .threads = 1};
+    psdm_calibrate_options o = plain_options(&name, 1, PSDM_ESTIMATOR_CONSISTENT, PSDM_KINEMATICS_VELOCITY, 15);
+    o.holdout = 0.3, o.threads = 1;
     if (psdm_calibrate(asked, &o, NULL, &c, &error)) {
       print_message("%s: refused: %s\n", cases[k].name, error.text);
       wrong += cases[k].at_least == PSDM_VERDICT_GOOD;

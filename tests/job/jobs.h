@@ -51,6 +51,28 @@ static inline void refuses(psdm_job *job, psdm_status status, const char *text) 
   psdm_job_free(job);
 }
 
+/* One setting that a job does not take, and how the sentence begins. */
+typedef struct wrong_setting {
+  const char *name, *value, *text;
+} wrong_setting;
+
+/* the job is refused for it: at once, or when it runs */
+static inline void refuses_setting(psdm_job *job, const wrong_setting *wrong) {
+  psdm_error error = {0};
+  psdm_status status = psdm_job_set(job, wrong->name, wrong->value, &error);
+  if (!status) status = psdm_job_run(job, &error);
+  assert_int_equal(status, PSDM_E_SETTING);
+  if (strncmp(error.text, wrong->text, strlen(wrong->text)) != 0)
+    fail_msg("'%s' in place of '%s'", error.text, wrong->text);
+  psdm_job_free(job);
+}
+
+/* a host that wants to stop as soon as it is asked */
+static inline bool always(void *user) {
+  (void)user;
+  return true;
+}
+
 /* what a host was told, as lines "EVENT text" */
 typedef struct told {
   char text[4096];
@@ -83,13 +105,7 @@ static inline void writes_its_document(const psdm_job *job) {
 /* a setting with this value is refused with a text that begins like this */
 static inline void expect_wrong(const psdm_robot *of, const char *command, const char *name, const char *value,
                                 const char *text) {
-  psdm_error error = {0};
-  psdm_job *job = job_of(command, NULL, of);
-  psdm_status status = psdm_job_set(job, name, value, &error);
-  if (!status) status = psdm_job_run(job, &error);
-  assert_int_equal(status, PSDM_E_SETTING);
-  if (strncmp(error.text, text, strlen(text)) != 0) fail_msg("'%s' is not '%s'", error.text, text);
-  psdm_job_free(job);
+  refuses_setting(job_of(command, NULL, of), &(wrong_setting){name, value, text});
 }
 
 #endif

@@ -81,13 +81,8 @@ TEST(a_path_goes_from_memory_to_memory) {
   psdm_job_free(job);
 }
 
-static bool at_once(void *user) {
-  (void)user;
-  return true;
-}
-
 TEST(a_stop_leaves_bounds_that_hold) {
-  psdm_job *job = job_of("analyze", &(psdm_job_host){.stopped = at_once}, robot);
+  psdm_job *job = job_of("analyze", &(psdm_job_host){.stopped = always}, robot);
   set(job, "points", "2e9");
   run(job);
   const psdm_bounds_result *b = result_of(job)->bounds;
@@ -96,19 +91,13 @@ TEST(a_stop_leaves_bounds_that_hold) {
 }
 
 TEST(wrong_settings_are_named) {
-  static const struct {
-    const char *name, *text, *sentence;
-  } wrong[] = {{"points", "0", "`points` must be a whole number"},
-               {"samples", "5e9", "`samples` must be a whole number from 0 to 4e9"},
-               {"device", "cuda", "`device` needs `samples = N`"},
-               {"link", "link2", "`link` needs `path`"},
-               {"limits", "3=0:1", "`limits`: '3' is not an independent joint"},
-               {"limits", "1=1:0", "`limits` '1=1:0': JOINT=LOWER:UPPER,... was expected"}};
-  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-    psdm_job *job = job_of("analyze", NULL, robot);
-    set(job, wrong[k].name, wrong[k].text);
-    refuses(job, PSDM_E_SETTING, wrong[k].sentence);
-  }
+  static const wrong_setting wrong[] = {{"points", "0", "`points` must be a whole number"},
+                                        {"samples", "5e9", "`samples` must be a whole number from 0 to 4e9"},
+                                        {"device", "cuda", "`device` needs `samples = N`"},
+                                        {"link", "link2", "`link` needs `path`"},
+                                        {"limits", "3=0:1", "`limits`: '3' is not an independent joint"},
+                                        {"limits", "1=1:0", "`limits` '1=1:0': JOINT=LOWER:UPPER,... was expected"}};
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) refuses_setting(job_of("analyze", NULL, robot), &wrong[k]);
   psdm_job *job = job_of("analyze", NULL, robot);
   give_path(job);
   set(job, "link", "link22");

@@ -296,10 +296,7 @@ TEST(a_checkpoint_goes_when_the_job_is_settled) {
 /* ---- refusals ---- */
 
 static void expect_refused(const char *name, const char *value, const char *sentence) {
-  psdm_job *job = quick_job(NULL);
-  psdm_error error = {0};
-  assert_int_equal(psdm_job_set(job, name, value, &error), PSDM_OK);
-  refuses(job, PSDM_E_SETTING, sentence);
+  refuses_setting(quick_job(NULL), &(wrong_setting){name, value, sentence});
 }
 
 TEST(wrong_settings_are_named) {

@@ -47,21 +47,16 @@ TEST(code_is_written) {
   psdm_job_free(job);
 }
 
-static bool yes(void *user) {
-  (void)user;
-  return true;
-}
-
 /* a stop ends the search, not the code, unless nobody waits for it */
 TEST(a_stop_while_generating) {
-  psdm_job *job = job_of("codegen", &(psdm_job_host){.stopped = yes}, robot);
+  psdm_job *job = job_of("codegen", &(psdm_job_host){.stopped = always}, robot);
   code_in(job, "stopped", "all");
   set(job, "effort", "100000");
   run(job);
   assert_true(psdm_job_stopped(job) && code_of(job)->functions.rows > 8);
   psdm_job_free(job);
 
-  job = job_of("codegen", &(psdm_job_host){.stopped = yes, .hurried = yes}, robot);
+  job = job_of("codegen", &(psdm_job_host){.stopped = always, .hurried = always}, robot);
   code_in(job, "hurried", "all");
   set(job, "effort", "100000");
   refuses(job, PSDM_E_STOPPED, "");

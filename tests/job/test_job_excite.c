@@ -124,11 +124,6 @@ static bool when_there_is_one(void *user, const char *doing, double share) {
   return !strstr(doing, "condition number");
 }
 
-static bool always(void *user) {
-  (void)user;
-  return true;
-}
-
 TEST(a_stop_keeps_the_best_so_far) {
   const psdm_job_host host[] = {{.progress = when_there_is_one}, {.progress = at_once}, {.stopped = always}};
   for (int k = 0; k < 3; k++) {

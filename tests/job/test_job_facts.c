@@ -75,18 +75,13 @@ TEST(params_as_latex_is_kept) {
   psdm_job_free(job);
 }
 
-static bool at_once(void *user) {
-  (void)user;
-  return true;
-}
-
 static bool at_the_check(void *user) { return strstr(((told *)user)->text, "checking") != NULL; }
 
 /* a stop before there is a model leaves nothing, and what that lacks was said; one while it is compared leaves it */
 TEST(a_stop_while_deriving) {
   told heard = {""};
   psdm_error error;
-  psdm_job *job = job_of("derive", &(psdm_job_host){.user = &heard, .tell = hear, .stopped = at_once}, robot);
+  psdm_job *job = job_of("derive", &(psdm_job_host){.user = &heard, .tell = hear, .stopped = always}, robot);
   set(job, "method", "dense");
   assert_int_equal(psdm_job_run(job, &error), PSDM_E_STOPPED);
   assert_null(psdm_job_result(job));

@@ -112,38 +112,23 @@ TEST(points_one_by_one) {
   }
 }
 
-static bool yes(void *user) {
-  (void)user;
-  return true;
-}
-
 TEST(a_stop_leaves_the_first_points) {
-  psdm_job *job = linearized(&(psdm_job_host){.stopped = yes}, 3);
+  psdm_job *job = linearized(&(psdm_job_host){.stopped = always}, 3);
   run(job);
   assert_true(psdm_job_stopped(job) && result_of(job)->points.rows >= 1 && result_of(job)->points.rows < ROWS);
   psdm_job_free(job);
 }
 
 TEST(wrong_settings_are_named) {
-  static const struct {
-    const char *name, *text, *sentence;
-  } wrong[] = {{"dt", "-1", "`dt` must not be negative"},
-               {"Q", "1", "`Q` and `R` need `lqr`"},
-               {"out", "a.txt", "`out` 'a.txt': a name that ends in .csv, .json or .mat was expected"},
-               {"inputs", "2,1", "`inputs` '2,1': ascending numbers of joints, 1 to 2, were expected"},
-               {"form", "third-order", "`form` 'third-order': did you mean"}};
+  static const wrong_setting wrong[] = {
+      {"dt", "-1", "`dt` must not be negative"},
+      {"Q", "1", "`Q` and `R` need `lqr`"},
+      {"out", "a.txt", "`out` 'a.txt': a name that ends in .csv, .json or .mat was expected"},
+      {"inputs", "2,1", "`inputs` '2,1': ascending numbers of joints, 1 to 2, were expected"},
+      {"form", "third-order", "`form` 'third-order': did you mean"}};
   expect_wrong(robot, "linearize", "lqr", "", "missing `at = FILE.csv`: the points to linearize at");
-  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-    psdm_error error = {0};
-    psdm_job *job = linearized(NULL, 3);
-    psdm_status status = psdm_job_set(job, wrong[k].name, wrong[k].text, &error);
-    if (!status) status = psdm_job_run(job, &error);
-    assert_int_equal(status, PSDM_E_SETTING);
-    if (strncmp(error.text, wrong[k].sentence, strlen(wrong[k].sentence)) != 0) fail_msg("'%s'", error.text);
-    psdm_job_free(job);
-  }
-  psdm_job *job = linearized(NULL, 2);
-  refuses(job, PSDM_E_PARSE, "column 'q2' is missing; q goes from 1 to 2");
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) refuses_setting(linearized(NULL, 3), &wrong[k]);
+  refuses(linearized(NULL, 2), PSDM_E_PARSE, "column 'q2' is missing; q goes from 1 to 2");
 }
 
 TEST_MAIN_IN(set_up, unload, points_are_the_librarys, no_equilibrium, points_one_by_one, a_stop_leaves_the_first_points,

@@ -303,45 +303,32 @@ TEST(only_files_are_read) {
 }
 
 TEST(wrong_settings_are_named) {
-  static const struct {
-    const char *name, *value, *text;
-  } wrong[] = {{"cutoff", "0", "`cutoff` '0': a number above 0, or 'none', was expected"},
-               {"rate", "-1", "`rate` must not be negative"},
-               {"load", "1,2", "`load` gives a known load and cannot be used with `log`, `empty` or `predict`"},
-               {"empty", "", "`empty`: empty file name"},
-               {"empty", "with", "'with' is given both with and without the load"},
-               {"sign", "1", "`sign` '1': 6 numbers were expected, one per joint"},
-               {"sign", "1,1,1,1,1,2", "`sign`: 2 is neither 1 nor -1"},
-               {"offset", "0,0,0,0,0,x", "`offset` '0,0,0,0,0,x': one number or 6 were expected"},
-               {"link", "hand", "`link` 'hand': the robot has no such link or joint; its links are "},
-               {"accept", "god", "`accept` 'god': did you mean 'good'?"}};
+  static const wrong_setting wrong[] = {
+      {"cutoff", "0", "`cutoff` '0': a number above 0, or 'none', was expected"},
+      {"rate", "-1", "`rate` must not be negative"},
+      {"load", "1,2", "`load` gives a known load and cannot be used with `log`, `empty` or `predict`"},
+      {"empty", "", "`empty`: empty file name"},
+      {"empty", "with", "'with' is given both with and without the load"},
+      {"sign", "1", "`sign` '1': 6 numbers were expected, one per joint"},
+      {"sign", "1,1,1,1,1,2", "`sign`: 2 is neither 1 nor -1"},
+      {"offset", "0,0,0,0,0,x", "`offset` '0,0,0,0,0,x': one number or 6 were expected"},
+      {"link", "hand", "`link` 'hand': the robot has no such link or joint; its links are "},
+      {"accept", "god", "`accept` 'god': did you mean 'good'?"}};
   psdm_job *job;
-  psdm_error error = {0};
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     job = payload(NULL);
     take(job, "log", 0);
-    psdm_status status = psdm_job_set(job, wrong[k].name, wrong[k].value, &error);
-    if (status) { /* a word */
-      assert_int_equal(status, PSDM_E_SETTING);
-      assert_memory_equal(error.text, wrong[k].text, strlen(wrong[k].text));
-      psdm_job_free(job);
-    } else {
-      refuses(job, PSDM_E_SETTING, wrong[k].text);
-    }
+    refuses_setting(job, &wrong[k]);
   }
   expect_wrong(robot, "payload", "log", "log.csv", "missing `params = FILE`: the calibration of the robot");
   expect_wrong(robot, "payload", "params", "p.yaml",
                "missing `log = FILE` (the log with the load), or `load` for a known");
   expect_wrong(robot, "payload", "emty", "", "payload has no setting 'emty'; did you mean 'empty'?");
-  static const char *const loads[][2] = {
-      {"1,2", "`load` '1,2': mass and centre, four numbers, or with the inertia ten"},
-      {"1,0,0,x", "`load` '1,0,0,x': one number or 4 were expected"},
-      {"0,0,0,0", "`load` '0,0,0,0': the mass must be above 0"}};
-  for (int k = 0; k < 3; k++) {
-    job = payload(NULL);
-    set(job, "load", loads[k][0]);
-    refuses(job, PSDM_E_SETTING, loads[k][1]);
-  }
+  static const wrong_setting loads[] = {
+      {"load", "1,2", "`load` '1,2': mass and centre, four numbers, or with the inertia ten"},
+      {"load", "1,0,0,x", "`load` '1,0,0,x': one number or 4 were expected"},
+      {"load", "0,0,0,0", "`load` '0,0,0,0': the mass must be above 0"}};
+  for (int k = 0; k < 3; k++) refuses_setting(payload(NULL), &loads[k]);
 }
 
 /* a text in the place of a parameter file, for any command that reads one; its name is the file's in messages */

@@ -158,16 +158,11 @@ static bool no(void *user, const char *doing, double share) {
   return false;
 }
 
-static bool yes(void *user) {
-  (void)user;
-  return true;
-}
-
 /* no motion is the best so far */
 TEST(a_stop_leaves_nothing) {
   static const char *const what[] = {"scale", "time"};
   for (int k = 0; k < 4; k++) {
-    const psdm_job_host host[] = {{.progress = no}, {.stopped = yes}};
+    const psdm_job_host host[] = {{.progress = no}, {.stopped = always}};
     psdm_job *job = along(what[k % 2], &host[k / 2]);
     psdm_job_rows rows;
     psdm_error error = {0};
@@ -189,26 +184,22 @@ TEST(wrong_settings_are_named) {
                "`friction` 'lugre': one of none, viscous, coulomb, stribeck, power");
   expect_wrong(robot, "plan", "fro", "1", "plan has no setting 'fro'; did you mean 'from'?");
 
-  static const struct {
-    const char *name, *value, *text;
-  } wrong[] = {{"to", "1", "give either `from` and `to`, or `trajectory`"},
-               {"factor", "2", "`factor` needs scale"},
-               {"duration", "-1", "`duration` must not be negative"},
-               {"wall", "nan", "`wall` must not be negative"},
-               {"output", "0", "`output` 0: a positive number was expected"},
-               {"blend", "1.5", "`blend` 1.5: 0 to 1 was expected"},
-               {"nodes", "1", "`nodes` 1: a whole number from 2 to 10000 was expected"},
-               {"points", "2.5", "`points` 2.5: a whole number from 2 to 10000000 was expected"},
-               {"velocity", "1,2,3", "`velocity` '1,2,3': one number or 2 were expected"},
-               {"effort", "-1", "joint 'shoulder': limits of velocity, acceleration and torque are positive numbers"},
-               {"output", "1e-9", "`output` 1e-09: "}};
+  static const wrong_setting wrong[] = {
+      {"to", "1", "give either `from` and `to`, or `trajectory`"},
+      {"factor", "2", "`factor` needs scale"},
+      {"duration", "-1", "`duration` must not be negative"},
+      {"wall", "nan", "`wall` 'nan': a number was expected, SECONDS"},
+      {"output", "0", "`output` 0: a positive number was expected"},
+      {"blend", "1.5", "`blend` 1.5: 0 to 1 was expected"},
+      {"nodes", "1", "`nodes` 1: a whole number from 2 to 10000 was expected"},
+      {"points", "2.5", "`points` 2.5: a whole number from 2 to 10000000 was expected"},
+      {"velocity", "1,2,3", "`velocity` '1,2,3': one number or 2 were expected"},
+      {"effort", "-1", "joint 'shoulder': limits of velocity, acceleration and torque are positive numbers"},
+      {"output", "1e-9", "`output` 1e-09: "}};
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-    psdm_error error = {0};
     job = along("time", NULL);
     set(job, "velocity", "3");
-    psdm_status status = psdm_job_set(job, wrong[k].name, wrong[k].value, &error);
-    if (status) assert_string_equal(wrong[k].value, "nan"), psdm_job_free(job);
-    else refuses(job, PSDM_E_SETTING, wrong[k].text);
+    refuses_setting(job, &wrong[k]);
   }
   job = along("energy", NULL);
   refuses(job, PSDM_E_SETTING, "`trajectory` needs time or scale");

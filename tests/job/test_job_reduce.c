@@ -131,17 +131,12 @@ TEST(an_error_that_cannot_be_met) {
   psdm_job_free(job);
 }
 
-static bool yes(void *user) {
-  (void)user;
-  return true;
-}
-
 static bool over(void *user) { return ++*(int *)user > 20; }
 
 /* a stop before there is a model; one that leaves the best so far */
 TEST(stops) {
   int asked = 0;
-  psdm_job *job = job_of("reduce", &(psdm_job_host){.stopped = yes}, robot);
+  psdm_job *job = job_of("reduce", &(psdm_job_host){.stopped = always}, robot);
   refuses(job, PSDM_E_STOPPED, "");
   job = job_of("reduce", &(psdm_job_host){.user = &asked, .stopped = over}, robot);
   set(job, "samples", "4000000000");
@@ -153,15 +148,12 @@ TEST(stops) {
 }
 
 TEST(wrong_settings_are_named) {
-  static const struct {
-    const char *name, *text, *sentence;
-  } wrong[] = {{"error", "1", "`error` must lie between 0 and 1"},
-               {"confidence", "0", "`confidence` must lie between 0 and 1"},
-               {"samples", "10.5", "`samples` must be a whole number from 1000 to 4e9"},
-               {"seed", "-1", "`seed` must be a whole number"},
-               {"device", "gpu", "`device` 'gpu': did you mean 'cpu'? There are cpu, cuda"}};
-  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
-    expect_wrong(robot, "reduce", wrong[k].name, wrong[k].text, wrong[k].sentence);
+  static const wrong_setting wrong[] = {{"error", "1", "`error` must lie between 0 and 1"},
+                                        {"confidence", "0", "`confidence` must lie between 0 and 1"},
+                                        {"samples", "10.5", "`samples` must be a whole number from 1000 to 4e9"},
+                                        {"seed", "-1", "`seed` must be a whole number"},
+                                        {"device", "gpu", "`device` 'gpu': did you mean 'cpu'? There are cpu, cuda"}};
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) refuses_setting(job_of("reduce", NULL, robot), &wrong[k]);
 }
 
 TEST_MAIN_IN(load_with_folder, unload_with_folder, the_error_is_met, listed_states, an_error_that_cannot_be_met, stops,

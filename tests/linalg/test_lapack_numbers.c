@@ -117,29 +117,12 @@ TEST(every_estimator) {
                   "{mass: 2, com: [0.1, 0.05, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n");
   char log[64];
   const char *path[1] = {log_path(log)};
-  write_log(path[0],
-            &(truth){.robot = robot,
-                     .rows = 200,
-                     .dt = 0.01,
-                     .viscous = 1,
-                     .coulomb = 0.5,
-                     .rates = true,
-                     .accelerations = true,
-                     .noise = 0.01},
-            &g);
+  const truth w = full_log_of(robot, 200, 0.01, 0.5);
+  write_log(path[0], &w, &g);
   long places = 0;
   for (int e = 0; e < PSDM_ESTIMATORS; e++) {
-    const task plain = {robot,
-                        {.files = 1,
-                         .path = path,
-                         .estimator = (psdm_estimator)e,
-                         .kinematics = PSDM_KINEMATICS_ACCELERATION,
-                         .cutoff = INFINITY,
-                         .delay_given = true,
-                         .plain_friction = true,
-                         .rest = -1,
-                         .lambda = 1e-3,
-                         .threads = 1}};
+    task plain = {robot, plain_options(path, 1, (psdm_estimator)e, PSDM_KINEMATICS_ACCELERATION, INFINITY)};
+    plain.options.lambda = 1e-3, plain.options.threads = 1;
     known = false;
     places += unsolved_tolerated(psdm_estimator_name((psdm_estimator)e), try_calibrate, &plain);
   }

@@ -82,14 +82,8 @@ static void on_ranks(const psdm_robot *robot, psdm_calibrate_options o, int size
 
 /* two segments, garbage, a channel that freezes */
 static inline void write_segments(const char *path, rng *g, const psdm_robot *robot, long rows) {
-  truth w = {.robot = robot,
-             .rows = rows,
-             .dt = 0.001,
-             .viscous = 2,
-             .coulomb = 1,
-             .smooth = 0.1,
-             .noise = 0.01,
-             .step = 1e-5};
+  truth w = log_of(robot, rows, 0.001, 2, 1);
+  w.smooth = 0.1, w.noise = 0.01, w.step = 1e-5;
   tones m = tones_of(g, &w);
   FILE *file = fopen(path, "w");
   assert_non_null(file);
@@ -116,16 +110,9 @@ static inline void write_pendulum(const char *path, rng *g, long rows) {
 }
 
 static inline psdm_calibrate_options streamed(const char *const *path, int files) {
-  return (psdm_calibrate_options){.files = files,
-                                  .path = path,
-                                  .estimator = PSDM_ESTIMATOR_WLS,
-                                  .kinematics = PSDM_KINEMATICS_POSITION,
-                                  .cutoff = 20,
-                                  .delay_given = true,
-                                  .plain_friction = true,
-                                  .rest = -1,
-                                  .cache = 65536,
-                                  .threads = 1};
+  psdm_calibrate_options o = plain_options(path, files, PSDM_ESTIMATOR_WLS, PSDM_KINEMATICS_POSITION, 20);
+  o.cache = 65536, o.threads = 1;
+  return o;
 }
 
 static inline int parts_in(const char *folder) {

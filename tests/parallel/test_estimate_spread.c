@@ -23,15 +23,9 @@ static void same_everywhere(const psdm_robot *robot, psdm_calibrate_options o, i
 }
 
 static psdm_calibrate_options plain(const char *const *path, int files) {
-  return (psdm_calibrate_options){.files = files,
-                                  .path = path,
-                                  .holdout = 0.2,
-                                  .estimator = PSDM_ESTIMATOR_WLS,
-                                  .kinematics = PSDM_KINEMATICS_POSITION,
-                                  .cutoff = 25,
-                                  .delay_given = true,
-                                  .plain_friction = true,
-                                  .rest = -1};
+  psdm_calibrate_options o = plain_options(path, files, PSDM_ESTIMATOR_WLS, PSDM_KINEMATICS_POSITION, 25);
+  o.holdout = 0.2;
+  return o;
 }
 
 /* several windows, a segment that is cut by one, rows in memory */
@@ -187,15 +181,9 @@ TEST(truth_is_found) {
   const char *name = log_path(path);
   psdm_robot *robot = parse_robot(one_link);
   double pi[10] = {3, 0.5, 0.02, 0, 0.05, 0.06, 0.3};
-  truth w = {.robot = robot,
-             .pi = pi,
-             .rows = 34000,
-             .dt = 0.001,
-             .viscous = 2,
-             .coulomb = 1,
-             .smooth = 0,
-             .rates = true,
-             .accelerations = true};
+  truth w = log_of(robot, 34000, 0.001, 2, 1);
+  w.rates = w.accelerations = true;
+  w.pi = pi;
   tones m = tones_of(&g, &w);
   FILE *file = fopen(path, "w");
   assert_non_null(file);

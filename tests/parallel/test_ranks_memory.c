@@ -59,15 +59,8 @@ TEST(memory_runs_out) {
   const char *name[LOGS];
   for (int k = 0; k < LOGS; k++) name[k] = log_path(path[k]), write_pendulum(path[k], &g, 2000);
   psdm_robot *robot = parse_robot(one_link);
-  psdm_calibrate_options o = {.files = LOGS,
-                              .path = name,
-                              .estimator = PSDM_ESTIMATOR_WLS,
-                              .kinematics = PSDM_KINEMATICS_POSITION,
-                              .cutoff = 20,
-                              .delay_given = true,
-                              .plain_friction = true,
-                              .rest = -1,
-                              .threads = 1};
+  psdm_calibrate_options o = plain_options(name, LOGS, PSDM_ESTIMATOR_WLS, PSDM_KINEMATICS_POSITION, 20);
+  o.threads = 1;
   psdm_calibration *c = NULL;
   assert_int_equal(psdm_calibrate(robot, &o, NULL, &c, NULL), PSDM_OK);
   double expected = c->theta[0].value;

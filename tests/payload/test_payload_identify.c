@@ -1,5 +1,5 @@
 /* test_payload_identify.c: the load from logs: exact without disturbances, its uncertainty under noise, parameters that
- * a motion does not show, drift, model error, memory. */
+ * a motion does not show, drift, model error. */
 #include "../identify/test_calibrate_log.h"
 #include "test_payload_file.h"
 #include "psdm/predictor.h"
@@ -256,17 +256,9 @@ TEST(coverage) {
     psdm_load_to_standard(&load, carried);
     char log[3][64];
     const char *path[3];
-    truth empty = {.robot = robot,
-                   .rows = 1000,
-                   .dt = 0.005,
-                   .reach = 0.8,
-                   .viscous = 2,
-                   .coulomb = 3,
-                   .offset = 0.2,
-                   .rates = true,
-                   .accelerations = true,
-                   .noise = 0.02},
-          with = empty;
+    truth empty = full_log_of(robot, 1000, 0.005, 3);
+    empty.reach = 0.8, empty.viscous = 2, empty.offset = 0.2, empty.noise = 0.02;
+    truth with = empty;
     with.pi = pi;
     for (int k = 0; k < 3; k++) path[k] = log_path(log[k]);
     write_log(path[0], &empty, &g);
@@ -281,13 +273,8 @@ TEST(coverage) {
     psdm_calibration *c;
     psdm_parameters *p;
     psdm_error error = {0};
-    const psdm_calibrate_options how = {.files = 1,
-                                        .path = path,
-                                        .estimator = PSDM_ESTIMATOR_WLS,
-                                        .cutoff = INFINITY,
-                                        .kinematics = PSDM_KINEMATICS_ACCELERATION,
-                                        .delay_given = true,
-                                        .plain_friction = true};
+    psdm_calibrate_options how = plain_options(path, 1, PSDM_ESTIMATOR_WLS, PSDM_KINEMATICS_ACCELERATION, INFINITY);
+    how.rest = 0;
     if (psdm_calibrate(robot, &how, NULL, &c, &error)) fail_msg("%s", error.text);
     assert_int_equal(psdm_parameters_from(c, true, NULL, &p, &error), PSDM_OK);
     psdm_calibration_free(c);
@@ -334,16 +321,8 @@ TEST(model_error_cancels) {
   char log[2][64];
   const char *path[2] = {log_path(log[0]), log_path(log[1])};
   for (int k = 0; k < 2; k++) {
-    truth w = {.robot = robot,
-               .pi = k ? pi : carried,
-               .rows = 1500,
-               .dt = 0.005,
-               .reach = 0.8,
-               .viscous = 2,
-               .coulomb = 3,
-               .smooth = 0.1,
-               .rates = true,
-               .accelerations = true};
+    truth w = full_log_of(robot, 1500, 0.005, 3);
+    w.pi = k ? pi : carried, w.reach = 0.8, w.viscous = 2, w.smooth = 0.1, w.noise = 0;
     int n = psdm_robot_n(robot);
     rng same = {12345};
     tones m = tones_of(&same, &w);
@@ -420,7 +399,7 @@ TEST(planar_arm) {
   psdm_robot_free(robot);
 }
 
-/* ---- rows again, stopping, memory ---- */
+/* ---- rows again, stopping ---- */
 
 typedef struct seen_rows {
   long rows, most;
@@ -456,11 +435,9 @@ TEST(rows_and_stops) {
       robot, parameter_text(&(parameter_file){.robot = robot, .pi = pi, .viscous = 1}, text, sizeof text));
   char path[64];
   const char *with = path;
-  write_log(
-      log_path(path),
-      &(truth){
-          .robot = robot, .pi = carried, .rows = 800, .dt = 0.005, .viscous = 1, .rates = true, .accelerations = true},
-      &g);
+  truth w = full_log_of(robot, 800, 0.005, 0);
+  w.pi = carried, w.noise = 0;
+  write_log(log_path(path), &w, &g);
   FILE *more = fopen(path, "a");
   fprintf(more, "4.0,no,number\n");
   fclose(more);
@@ -496,57 +473,5 @@ TEST(rows_and_stops) {
   psdm_robot_free(robot);
 }
 
-TEST(memory_runs_out) {
-  static char text[TEXT];
-  rng g = rng_start("memory_runs_out");
-  psdm_robot *robot = load_shipped("two_link");
-  double pi[STANDARD], carried[STANDARD];
-  psdm_load load = random_load(&g);
-  psdm_robot_parameters(robot, pi);
-  loaded_pi(robot, &load, carried);
-  psdm_parameters *p = parse_parameters(
-      robot,
-      parameter_text(
-          &(parameter_file){
-              .robot = robot, .pi = pi, .viscous = 1, .coulomb = 0.001, .stop = 0.01, .load = 1, .covariance = true},
-          text, sizeof text));
-  char log[2][64];
-  const char *path[2] = {log_path(log[0]), log_path(log[1])};
-  write_log(
-      path[1],
-      &(truth){
-          .robot = robot, .rows = 120, .dt = 0.005, .viscous = 1, .rates = true, .accelerations = true, .noise = 0.01},
-      &g);
-  write_log(path[0],
-            &(truth){.robot = robot,
-                     .pi = carried,
-                     .rows = 120,
-                     .dt = 0.005,
-                     .viscous = 1,
-                     .rates = true,
-                     .accelerations = true,
-                     .noise = 0.01},
-            &g);
-  psdm_status status = PSDM_E_MEMORY;
-  long at;
-  for (at = 1; status && at < 5000; at++) {
-    counting c;
-    psdm_payload_answer *a;
-    psdm_error error;
-    counting_init(&c, at);
-    status = psdm_payload_identify(
-        robot, p, &(psdm_payload_options){.files = 1, .path = path, .empty_files = 1, .empty_path = path + 1},
-        &c.allocator, &a, &error);
-    assert_true(status == PSDM_OK || status == PSDM_E_MEMORY);
-    if (!status) psdm_payload_free(a);
-    assert_int_equal(c.live, 0);
-  }
-  print_message("%ld allocations\n", at - 2);
-  assert_true(status == PSDM_OK && at > 50);
-  psdm_parameters_free(p);
-  unlink(path[0]), unlink(path[1]);
-  psdm_robot_free(robot);
-}
-
 TEST_MAIN(exact_without_noise, exact_after_steps, drift_is_told_apart, coverage, model_error_cancels, planar_arm,
-          rows_and_stops, memory_runs_out)
+          rows_and_stops)

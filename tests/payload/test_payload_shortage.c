@@ -55,16 +55,8 @@ TEST(loads) {
       text, sizeof text);
   char log[2][64];
   carried w = {robot, text, {log_path(log[0]), log_path(log[1])}};
-  for (int k = 0; k < 2; k++)
-    write_log(w.path[k],
-              &(truth){.robot = robot,
-                       .rows = 120,
-                       .dt = 0.005,
-                       .viscous = 1,
-                       .rates = true,
-                       .accelerations = true,
-                       .noise = 0.01},
-              &g);
+  const truth logged = full_log_of(robot, 120, 0.005, 0);
+  for (int k = 0; k < 2; k++) write_log(w.path[k], &logged, &g);
   shortage_everywhere("payload", try_payload, &w);
   unlink(w.path[0]), unlink(w.path[1]);
   psdm_robot_free(robot);

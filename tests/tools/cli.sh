@@ -29,4 +29,32 @@ keeps_schema() {
   [ -d schemas ] || "$PSDM" reference schema schemas
   python3 "$SOURCE/tests/result/validate.py" "schemas/$1.schema.json" "$2" > found || { cat found; wrong "$2 is not as the schema of $1 says"; }
 }
+# ask FILE EXPRESSION: python's verdict on a JSON file j, with near(a, b, error); its short values are shown when it is wrong
+ask() {
+  checks=$((checks + 1))
+  python3 - "$1" "$2" 2> asked <<'PY' || wrong "$1: $2 $(tail -n 1 asked)"
+import json, math, sys
+j = json.load(open(sys.argv[1]))
+near = lambda a, b, e: abs(a - b) <= e
+assert eval(sys.argv[2]), {k: v for k, v in j.items() if len(str(v)) < 400}
+PY
+}
+# rows FILE EXPRESSION [OTHER]: the same of CSV files, r and s, lists of dictionaries
+rows() {
+  checks=$((checks + 1))
+  python3 - "$@" 2> asked <<'PY' || wrong "$* $(tail -n 1 asked)"
+import csv, math, sys
+r, s = [[{k: float(v) for k, v in row.items()} for row in csv.DictReader(open(f))] for f in (sys.argv[1], sys.argv[-1] if len(sys.argv) > 3 else sys.argv[1])]
+near = lambda a, b, e: abs(a - b) <= e
+assert eval(sys.argv[2]), (r[-1:], s[-1:])
+PY
+}
+# refuse CODE SENTENCE WORDS...: $subject, a command, ends with this code and says so
+refuse() {
+  want=$1 sentence=$2
+  shift 2
+  run "$subject" "$@"
+  expect_code "$want" "$*"
+  expect_in err "$sentence"
+}
 finish() { echo "$checks checks, $failures wrong"; [ "$failures" = 0 ]; }

@@ -1,37 +1,11 @@
 # psdm calibrate: synthetic logs with a known truth, files that other commands take, --params everywhere, thresholds, interrupts, refusals, real logs where they are.
 . "$SOURCE/tests/tools/cli.sh"
-# ask FILE EXPRESSION: python's verdict on a JSON file j, numbers near(a, b, error)
-ask() {
-  checks=$((checks + 1))
-  python3 - "$1" "$2" 2> asked <<'PY' || wrong "$1: $2 $(tail -n 1 asked)"
-import json, math, sys
-j = json.load(open(sys.argv[1]))
-near = lambda a, b, e: abs(a - b) <= e
-assert eval(sys.argv[2]), {k: j.get(k) for k in ("choices", "verdict", "compare", "faults")}
-PY
-}
-# rows EXPRESSION FILE...: the same of CSV files, r the first, s the second, lists of dictionaries
-rows() {
-  checks=$((checks + 1))
-  python3 - "$@" 2> asked <<'PY' || wrong "$* $(tail -n 1 asked)"
-import csv, sys
-read = lambda f: [{k: float(v) for k, v in row.items()} for row in csv.DictReader(open(f))]
-r, s = ([read(f) for f in sys.argv[2:]] + [None])[:2]
-assert eval(sys.argv[1]), (r[-1:], s and s[-1:])
-PY
-}
+subject=calibrate
 
 # ---- words ----
 run calibrate --help
 expect_code 0 "calibrate --help"
 for word in examples: --log --route --estimator --holdout --columns --out --json --prior --decimate --springs --predict --urdf --codegen --compare --max-rel consistent didim energy; do expect_in out "$word"; done
-refuse() { # CODE SENTENCE WORDS...
-  want=$1 sentence=$2
-  shift 2
-  run calibrate "$@"
-  expect_code "$want" "$*"
-  expect_in err "$sentence"
-}
 two=$robots/two_link.yaml
 refuse 2 "missing ROBOT"
 refuse 2 "missing --log FILE (the measured log)" "$two"
@@ -109,18 +83,18 @@ assert all(abs(x["value"] - y["value"]) <= 6 * x["sd"] + 0.05 * size for x, y in
 PY
 
 # ---- --params: the torques that --predict gives, less friction ----
-rows 'list(r[0])[:3] == ["t", "segment", "heldout"] and list(r[0])[3:] == [g + str(i) for g in ("q", "qd", "qdd", "tau", "raw", "predicted", "band", "friction") for i in (1, 2)] and {x["heldout"] for x in r} == {0, 1}' rows.csv
+rows rows.csv 'list(r[0])[:3] == ["t", "segment", "heldout"] and list(r[0])[3:] == [g + str(i) for g in ("q", "qd", "qdd", "tau", "raw", "predicted", "band", "friction") for i in (1, 2)] and {x["heldout"] for x in r} == {0, 1}'
 run eval bare.yaml inverse --params p.yaml --in rows.csv --ignore-extra --out tau.csv
 expect_code 0 "eval --params"
-rows 'len(r) == len(s) and all(abs(x["predicted%d" % i] - x["friction%d" % i] - y["tau%d" % i]) < 1e-10 for x, y in zip(r, s) for i in (1, 2))' rows.csv tau.csv
+rows rows.csv 'len(r) == len(s) and all(abs(x["predicted%d" % i] - x["friction%d" % i] - y["tau%d" % i]) < 1e-10 for x, y in zip(r, s) for i in (1, 2))' tau.csv
 run eval bare.yaml inverse --in rows.csv --ignore-extra
 expect_code 3 "without --params nothing is known"
 run eval bare.yaml inverse --params p.yaml --friction --in rows.csv --ignore-extra --out rubbed.csv
-rows 'max(abs(x["predicted%d" % i] - y["tau%d" % i]) for x, y in zip(r, s) for i in (1, 2) if abs(x["qd%d" % i]) > 0.5) < 0.6' rows.csv rubbed.csv
+rows rows.csv 'max(abs(x["predicted%d" % i] - y["tau%d" % i]) for x, y in zip(r, s) for i in (1, 2) if abs(x["qd%d" % i]) > 0.5) < 0.6' rubbed.csv
 run simulate bare.yaml --params p.yaml --inverse --time 2 --reference quintic --to 1,0.5 --out motion.csv
 expect_code 0 "simulate --params"
 run eval bare.yaml inverse --params p.yaml --in motion.csv --ignore-extra --out tau.csv
-rows 'len(r) == len(s) > 100 and all(abs(x["tau1"] - y["tau1"]) < 1e-9 for x, y in zip(r, s))' motion.csv tau.csv
+rows motion.csv 'len(r) == len(s) > 100 and all(abs(x["tau1"] - y["tau1"]) < 1e-9 for x, y in zip(r, s))' tau.csv
 run codegen bare.yaml --params p.yaml --out code --functions inverse
 expect_code 0 "codegen --params"
 for folder in code arm_c; do
@@ -177,7 +151,7 @@ expect_code 2 "no parameter file"
 run eval arm.urdf gravity --gravity 0,-9.81,0 --in rows.csv --ignore-extra --out urdf.csv
 expect_code 0 "the URDF is read"
 run eval bare.yaml gravity --params p.yaml --in rows.csv --ignore-extra --out own.csv
-rows 'all(abs(x["tau%d" % i] - y["tau%d" % i]) < 1e-9 for x, y in zip(r, s) for i in (1, 2))' urdf.csv own.csv
+rows urdf.csv 'all(abs(x["tau%d" % i] - y["tau%d" % i]) < 1e-9 for x, y in zip(r, s) for i in (1, 2))' own.csv
 expect_in arm.urdf "<dynamics damping="
 expect_in arm.urdf "armature of the drives"
 run inspect arm.urdf
@@ -192,7 +166,7 @@ for estimator in ols wls tls ridge robust; do
   ask out 'j["heldout"]["global_rel"] < 0.03'
   run eval bare.yaml inverse --params $estimator.yaml --in w.csv --ignore-extra --out tau.csv
   expect_code 0 "eval --params $estimator.yaml"
-  rows 'all(abs(x["predicted1"] - x["friction1"] - y["tau1"]) < 1e-9 for x, y in zip(r, s))' w.csv tau.csv
+  rows w.csv 'all(abs(x["predicted1"] - x["friction1"] - y["tau1"]) < 1e-9 for x, y in zip(r, s))' tau.csv
 done
 run eval bare.yaml inverse --params ols.yaml --in w.csv --ignore-extra --out tau.csv
 expect_in err "ols.yaml has base parameters only: torques are right, the inertias of single links are meaningless"

@@ -20,24 +20,6 @@ collision:
     - {link: elbow, from: [0, 0, 0], to: [-0.3, 0, 0], radius: 0.04}
 YAML
 sed '/^links:/,/^collision:/d; s/^  floor.*//; s/^  capsules.*//; s/^    - {link.*//; s/drive_inertia: [0-9.]*/drive_inertia: unknown/' arm.yaml > unknown.yaml
-# ask FILE EXPRESSION: python's verdict on a JSON file j
-ask() {
-  checks=$((checks + 1))
-  python3 - "$1" "$2" 2> asked <<'PY' || wrong "$1: $2 $(tail -n 1 asked)"
-import json, sys
-j = json.load(open(sys.argv[1]))
-assert eval(sys.argv[2]), {k: v for k, v in j.items() if k not in ("settings", "joints", "parts")}
-PY
-}
-rows() {
-  checks=$((checks + 1))
-  python3 - "$1" "$2" 2> asked <<'PY' || wrong "$1: $2 $(tail -n 1 asked)"
-import csv, math, sys
-r = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(open(sys.argv[1]))]
-near = lambda a, b, e: abs(a - b) <= e
-assert eval(sys.argv[2]), r[-1:]
-PY
-}
 # within FILE SECONDS: along the file as the simulator interpolates it, with SECONDS between points, no limit of arm.yaml is exceeded
 within() {
   run simulate arm.yaml --inverse --reference "$1" --ignore-extra --friction coulomb --output "$2" --out fine.csv

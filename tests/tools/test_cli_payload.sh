@@ -1,28 +1,12 @@
 # psdm payload: simulated logs with a known load, files that other commands take, generated code with theta as an argument, refusals.
 . "$SOURCE/tests/tools/cli.sh"
+subject=payload
 export OPENBLAS_NUM_THREADS=1
-# ask FILE EXPRESSION: python's verdict on a JSON file j, numbers near(a, b, error)
-ask() {
-  checks=$((checks + 1))
-  python3 - "$1" "$2" 2> asked <<'PY' || wrong "$1: $2 $(tail -n 1 asked)"
-import json, sys
-j = json.load(open(sys.argv[1]))
-near = lambda a, b, e: abs(a - b) <= e
-assert eval(sys.argv[2]), {k: j.get(k) for k in ("load", "before", "after", "remarks")}
-PY
-}
 
 # ---- words ----
 run payload --help
 expect_code 0 "payload --help"
 for word in examples: --log --empty --load --link --out --predict --plain --drift --cutoff --json --quiet --columns --degrees --offset --sign --rate --ignore-extra --params; do expect_in out "$word"; done
-refuse() { # CODE SENTENCE WORDS...
-  want=$1 sentence=$2
-  shift 2
-  run payload "$@"
-  expect_code "$want" "$*"
-  expect_in err "$sentence"
-}
 two=$robots/two_link.yaml
 refuse 2 "missing ROBOT"
 refuse 2 "missing --params FILE" "$two" --log a.csv

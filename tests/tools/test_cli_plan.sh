@@ -1,15 +1,7 @@
 # psdm plan: scaling, paths, optimal motions against what they must be, and what is refused.
 . "$SOURCE/tests/tools/cli.sh"
+subject=plan
 export OPENBLAS_NUM_THREADS=1
-# ask EXPRESSION: python's verdict on the JSON object j in ./out
-ask() {
-  checks=$((checks + 1))
-  python3 - "$1" 2> asked <<'PY' || wrong "$1 $(tail -n 1 asked)"
-import json, sys
-j = json.load(open("out"))
-assert eval(sys.argv[1]), j
-PY
-}
 
 # the slides' arm: two links that hang down
 cat > arm.yaml <<'YAML'
@@ -38,13 +30,6 @@ printf 't,q1,qd1,qdd1\n0,0,3,0\n1,3,3,0\n' > way.csv
 run plan --help
 expect_code 0 "plan --help"
 for word in examples: time energy scale --trajectory --from --to --factor --duration --blend --effort --velocity --nodes --out --json; do expect_in out "$word"; done
-refuse() { # CODE SENTENCE WORDS...
-  want=$1 sentence=$2
-  shift 2
-  run plan "$@"
-  expect_code "$want" "$*"
-  expect_in err "$sentence"
-}
 refuse 2 "'tim': did you mean 'time'? There are time, energy, scale" arm.yaml tim --to 1
 refuse 2 "scale needs --trajectory" arm.yaml scale
 refuse 2 "missing --to Q,... or --trajectory FILE.csv" arm.yaml time
@@ -72,22 +57,22 @@ refuse 3 "link1" "$robots/denso_vs6556g.yaml" scale --trajectory quick.csv
 # ---- scaling: stored torques are those recomputed ----
 run plan arm.yaml scale --trajectory quick.csv --factor 2 --json
 expect_code 0 "scale --factor 2"
-ask 'j["factor"] == 2 and abs(j["seconds"] - 1) < 1e-12 and j["recomputed"] < 1e-12'
+ask out 'j["factor"] == 2 and abs(j["seconds"] - 1) < 1e-12 and j["recomputed"] < 1e-12'
 run plan arm.yaml scale --trajectory quick.csv --out slower.csv --json
 expect_code 0 "scale"
-ask 'j["factor"] > 1 and abs(j["limit_used"] - 1) < 1e-4 and j["limited_by"] == "torque" and j["recomputed"] < 1e-12'
+ask out 'j["factor"] > 1 and abs(j["limit_used"] - 1) < 1e-4 and j["limited_by"] == "torque" and j["recomputed"] < 1e-12'
 run plan arm.yaml scale --trajectory quick.csv --friction coulomb --json
-ask 'j["recomputed"] < 1e-12 and abs(j["limit_used"] - 1) < 1e-3'
+ask out 'j["recomputed"] < 1e-12 and abs(j["limit_used"] - 1) < 1e-3'
 # the file is a trajectory again, with a factor of one
 run plan arm.yaml scale --trajectory slower.csv --json
-ask 'abs(j["factor"] - 1) < 1e-3'
+ask out 'abs(j["factor"] - 1) < 1e-3'
 
 # ---- along a path ----
 run plan cart.yaml time --trajectory way.csv --effort 8 --points 2001 --json
-ask 'abs(j["seconds"] - 2 * (3 / 4) ** 0.5) < 1e-8'
+ask out 'abs(j["seconds"] - 2 * (3 / 4) ** 0.5) < 1e-8'
 run plan arm.yaml time --trajectory line.csv --out path.csv --json
 expect_code 0 "time --trajectory"
-ask 'abs(j["limit_used"] - 1) < 1e-3 and j["seconds"] < 1'
+ask out 'abs(j["limit_used"] - 1) < 1e-3 and j["seconds"] < 1'
 head -n 1 path.csv > out
 expect_out "t,q1,q2,qd1,qd2,qdd1,qdd2,tau1,tau2"
 run plan arm.yaml time --trajectory line.csv
@@ -96,21 +81,21 @@ expect_in out "a limit is active at"
 sed 's/coulomb: 2,/coulomb: 2, static: 25, stribeck: 0.5,/; s/coulomb: 1,/coulomb: 1, static: 10, stribeck: 0.5,/' arm.yaml > sticky.yaml
 run plan sticky.yaml time --trajectory line.csv --friction stribeck --json
 expect_code 0 "time --trajectory --friction stribeck"
-ask 'abs(j["limit_used"] - 1) < 1e-3'
+ask out 'abs(j["limit_used"] - 1) < 1e-3'
 
 # ---- from rest to rest ----
 run plan cart.yaml time --to 3 --effort 8 --json
 expect_code 0 "cart, time"
-ask 'j["converged"] and abs(j["seconds"] / (2 * (3 / 4) ** 0.5) - 1) < 2e-3 and j["limit_used"] < 1.001'
+ask out 'j["converged"] and abs(j["seconds"] / (2 * (3 / 4) ** 0.5) - 1) < 2e-3 and j["limit_used"] < 1.001'
 # tau = m (6 - 12 t / T) d / T^2: the integral of its square is 12 m^2 d^2 / T^3
 run plan cart.yaml energy --to 3 --effort 100 --duration 2 --json
-ask 'j["converged"] and abs(j["energy"] / (12 * 4 * 9 / 8) - 1) < 1e-3'
+ask out 'j["converged"] and abs(j["energy"] / (12 * 4 * 9 / 8) - 1) < 1e-3'
 run plan arm.yaml time --from -1.57,0 --to 0,1.57 --out fastest.csv --json
 expect_code 0 "arm, time"
-ask 'j["converged"] and j["limit_used"] < 1.01 and j["seconds"] < j["guess_seconds"]'
+ask out 'j["converged"] and j["limit_used"] < 1.01 and j["seconds"] < j["guess_seconds"]'
 run plan arm.yaml energy --from -1.57,0 --to 0,1.57 --duration 1 --json
 expect_code 0 "arm, energy"
-ask 'j["converged"] and j["seconds"] == 1 and j["energy"] < j["guess_energy"]'
+ask out 'j["converged"] and j["seconds"] == 1 and j["energy"] < j["guess_energy"]'
 # what is planned can be driven: the motion's torques are inverse dynamics
 run simulate arm.yaml --inverse --reference fastest.csv --ignore-extra --json
 expect_code 0 "simulate --inverse --reference fastest.csv"

@@ -16,26 +16,6 @@ links:
 YAML
 # the same arm without friction and with a tool
 sed 's/, friction: {[^}]*}//; s/^     friction: {[^}]*}}/    }/; s/^links:/tool: {mass: 2, com: [0, 0, 0]}\nlinks:/' arm.yaml > tool.yaml
-# ask FILE EXPRESSION: python's verdict on a JSON file j, numbers near(a, b, error)
-ask() {
-  checks=$((checks + 1))
-  python3 - "$1" "$2" 2> asked <<'PY' || wrong "$1: $2 $(tail -n 1 asked)"
-import json, sys
-j = json.load(open(sys.argv[1]))
-near = lambda a, b, e: abs(a - b) <= e
-assert eval(sys.argv[2]), {k: v for k, v in j.items() if k != "settings"}
-PY
-}
-# rows FILE EXPRESSION: the same for a CSV, r a list of dictionaries
-rows() {
-  checks=$((checks + 1))
-  python3 - "$1" "$2" 2> asked <<'PY' || wrong "$1: $2 $(tail -n 1 asked)"
-import csv, math, sys
-r = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(open(sys.argv[1]))]
-near = lambda a, b, e: abs(a - b) <= e
-assert eval(sys.argv[2]), r[-1:]
-PY
-}
 
 # errors that the energy audit allows: 1e4 steps of adams at 1e-13, 1e2 of bdf at 1e-9; without SUNDIALS, steps of 1 ms of order four and one
 if "$PSDM" simulate arm.yaml --time 0.1 --integrator adams > /dev/null 2>&1; then variable=1 smooth=1e-9 stiff=1e-7; else variable= smooth=1e-5 stiff=1e-2; fi

@@ -1,22 +1,6 @@
 # psdm calibrate --route steps: a simulated arm from its experiments to a parameter file, step by step and all at once, resumed, interrupted, refused.
 . "$SOURCE/tests/tools/cli.sh"
-# ask FILE EXPRESSION: python's verdict on a JSON file j
-ask() {
-  checks=$((checks + 1))
-  python3 - "$1" "$2" 2> asked <<'PY' || wrong "$1: $2 $(tail -n 1 asked)"
-import json, math, sys
-j = json.load(open(sys.argv[1]))
-near = lambda a, b, e: abs(a - b) <= e
-assert eval(sys.argv[2]), {k: j.get(k) for k in ("steps", "remarks", "verdict")}
-PY
-}
-refuse() { # CODE MESSAGE WORDS...
-  want=$1 sentence=$2
-  shift 2
-  run calibrate "$@"
-  expect_code "$want" "$*"
-  expect_in err "$sentence"
-}
+subject=calibrate
 
 # ---- words ----
 two=$robots/two_link.yaml

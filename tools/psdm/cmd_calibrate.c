@@ -3,7 +3,6 @@
 
 static const char *const positional[] = {"ROBOT", NULL};
 
-#define WORD_HELP(id, name, text) "  " name "\t" text "\n"
 static const char help[] =
     "Identifies a robot's base parameters and the friction of its drives from logs: tau = Y(q, qd, qdd) theta + "
     "friction. The robot file needs no inertias.\n"
@@ -22,22 +21,24 @@ static const char help[] =
     "rewritten completely after every step. docs/steps.md has the equations.\n"
     "\n"
     "estimators:\n" PSDM_ESTIMATOR_LIST(
-        WORD_HELP) "\nlogs: CSV (a header with t, q1.., optionally qd1.., qdd1.., and tau1.. or i1..; motor side "
-                   "qm1.., taum1..), its gzip, .mat, HDF5\n"
-                   "\nexamples:\n"
-                   "  psdm calibrate robots/kuka_kr6.yaml --log run.csv --holdout 0.3 --out kr6_params.yaml\n"
-                   "  psdm calibrate arm.yaml --log monday.csv tuesday.csv.gz --holdout blocks:0.5/4 --json\n"
-                   "  psdm calibrate arm.yaml --log run.csv --columns t=1,q=2:7,tau=8:13 --degrees --estimator wls "
-                   "--plain-friction\n"
-                   "  psdm calibrate arm.yaml --log run.csv --predict rows.csv --urdf arm_identified.urdf --codegen "
-                   "arm_c --max-rel 0.05\n"
-                   "  psdm calibrate arm.yaml --log today.csv --compare arm_params.yaml\n"
-                   "  psdm calibrate arm.yaml --log motor:empty.csv motor:loaded.csv gravity:slow.csv --weight "
-                   "loaded.csv=2.5,0,0,0.1 --out arm_params.yaml\n"
-                   "  psdm calibrate arm.yaml --log friction:sines.csv inertia:run.csv --params arm_params.yaml --out "
-                   "arm_params.yaml\n"
-                   "  psdm eval arm.yaml inverse --params arm_params.yaml --friction --in states.csv\n";
-#undef WORD_HELP
+        TOOL_WORD_HELP) "\nlogs: CSV (a header with t, q1.., optionally qd1.., qdd1.., and tau1.. or i1..; motor side "
+                        "qm1.., taum1..), its gzip, .mat, HDF5\n"
+                        "\nexamples:\n"
+                        "  psdm calibrate robots/kuka_kr6.yaml --log run.csv --holdout 0.3 --out kr6_params.yaml\n"
+                        "  psdm calibrate arm.yaml --log monday.csv tuesday.csv.gz --holdout blocks:0.5/4 --json\n"
+                        "  psdm calibrate arm.yaml --log run.csv --columns t=1,q=2:7,tau=8:13 --degrees --estimator "
+                        "wls "
+                        "--plain-friction\n"
+                        "  psdm calibrate arm.yaml --log run.csv --predict rows.csv --urdf arm_identified.urdf "
+                        "--codegen "
+                        "arm_c --max-rel 0.05\n"
+                        "  psdm calibrate arm.yaml --log today.csv --compare arm_params.yaml\n"
+                        "  psdm calibrate arm.yaml --log motor:empty.csv motor:loaded.csv gravity:slow.csv --weight "
+                        "loaded.csv=2.5,0,0,0.1 --out arm_params.yaml\n"
+                        "  psdm calibrate arm.yaml --log friction:sines.csv inertia:run.csv --params arm_params.yaml "
+                        "--out "
+                        "arm_params.yaml\n"
+                        "  psdm eval arm.yaml inverse --params arm_params.yaml --friction --in states.csv\n";
 
 const command_line calibrate_line = {"calibrate", NULL, positional, help};
 

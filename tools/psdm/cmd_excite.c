@@ -7,7 +7,6 @@
 
 static const char *const positional[] = {"ROBOT", NULL};
 
-#define WORD_HELP(id, name, text) "  " name "\t" text "\n"
 static const char help[] =
     "Designs a motion for the robot to perform while it is recorded, for psdm calibrate. It respects all limits at all "
     "times: positions, velocities, accelerations,\n"
@@ -18,16 +17,15 @@ static const char help[] =
     "An interrupt (Ctrl-C) ends the search with the best so far, and exit code 130.\n"
     "\n"
     "experiments, in the order in which psdm calibrate --route steps uses them:\n" PSDM_STEP_LIST(
-        WORD_HELP) "\nexamples:\n"
-                   "  psdm excite robots/kuka_kr6.yaml --out excitation.csv\n"
-                   "  psdm excite robots/kuka_lbr7.yaml --seconds 20 --harmonics 8 --starts 16 --velocity 1.5 "
-                   "--periods 3 --out excitation.csv\n"
-                   "  psdm excite arm.yaml --shape sines --goal condition --band 0.8 --json\n"
-                   "  psdm excite arm.yaml --for motor --mass 3.5 --com 0,0,0.1 --out motor.csv\n"
-                   "  psdm excite arm.yaml --for friction --levels 12 --out friction.csv\n"
-                   "  psdm simulate arm.yaml --inverse --reference excitation.csv --ignore-extra --friction lugre "
-                   "--log log.csv --log-rate 1000\n";
-#undef WORD_HELP
+        TOOL_WORD_HELP) "\nexamples:\n"
+                        "  psdm excite robots/kuka_kr6.yaml --out excitation.csv\n"
+                        "  psdm excite robots/kuka_lbr7.yaml --seconds 20 --harmonics 8 --starts 16 --velocity 1.5 "
+                        "--periods 3 --out excitation.csv\n"
+                        "  psdm excite arm.yaml --shape sines --goal condition --band 0.8 --json\n"
+                        "  psdm excite arm.yaml --for motor --mass 3.5 --com 0,0,0.1 --out motor.csv\n"
+                        "  psdm excite arm.yaml --for friction --levels 12 --out friction.csv\n"
+                        "  psdm simulate arm.yaml --inverse --reference excitation.csv --ignore-extra --friction lugre "
+                        "--log log.csv --log-rate 1000\n";
 
 const command_line excite_line = {"excite", NULL, positional, help};
 

@@ -115,7 +115,8 @@ int tool_job_report(psdm_report *report, const char *path, int *lacking); /* psd
 /* standard output is free for words: none of these settings, ending with NULL, and not --json has it */
 bool tool_job_words(const psdm_job *job, const char *const *files);
 
-/* a row of PSDM_FUNCTION_LIST in a command's help */
+/* a row of a public list X(constant, word, help) in a command's help, and of PSDM_FUNCTION_LIST */
+#define TOOL_WORD_HELP(constant, word, text) "  " word "\t" text "\n"
 #define TOOL_FUNCTION_HELP(id, name, inputs, results, rows, columns, text) \
   "  " name "\t" text ": " inputs " -> " results "\n"
 
