@@ -13,8 +13,6 @@
 #include "psdm/output.h"
 #include "trouble.h"
 
-static char folder[64];
-
 static psdm_status try_robot(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_robot *robot = (psdm_robot *)&robot;
   psdm_status status = psdm_robot_load(what, NULL, allocator, &robot, error);
@@ -52,7 +50,7 @@ static psdm_status try_table(const psdm_allocator *allocator, const void *what, 
 
 TEST(tables) {
   char path[96];
-  snprintf(path, sizeof path, "%s/table.csv", folder);
+  snprintf(path, sizeof path, "%s/table.csv", own_folder);
   FILE *file = fopen(path, "w");
   assert_non_null(file);
   fputs("a,b\n", file);
@@ -104,9 +102,9 @@ static int files_here(const char *path, const struct stat *info, int flag, struc
 
 TEST(outputs) {
   char path[96];
-  snprintf(path, sizeof path, "%s/out.txt", folder);
+  snprintf(path, sizeof path, "%s/out.txt", own_folder);
   assert_true(trouble_everywhere("output", try_output, path, NULL) > 3);
-  nftw(folder, files_here, 8, FTW_PHYS);
+  nftw(own_folder, files_here, 8, FTW_PHYS);
 }
 
 static psdm_status try_pipe(const psdm_allocator *allocator, const void *what, psdm_error *error) {
@@ -124,7 +122,7 @@ static psdm_status try_pipe(const psdm_allocator *allocator, const void *what, p
 /* what is no file is never replaced by one, also where the system cannot tell what it is */
 TEST(a_pipe_stays_a_pipe) {
   char path[96];
-  snprintf(path, sizeof path, "%s/pipe", folder);
+  snprintf(path, sizeof path, "%s/pipe", own_folder);
   assert_int_equal(mkfifo(path, 0600), 0);
   int reader = open(path, O_RDONLY | O_NONBLOCK); /* a writer waits for none */
   assert_true(reader >= 0);
@@ -132,20 +130,4 @@ TEST(a_pipe_stays_a_pipe) {
   assert_int_equal(close(reader), 0);
 }
 
-static int make_folder(void **state) {
-  (void)state;
-  strcpy(folder, "/tmp/psdm-trouble-XXXXXX");
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int forget(const char *path, const struct stat *info, int flag, struct FTW *where) {
-  (void)info, (void)flag, (void)where;
-  return remove(path);
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  return nftw(folder, forget, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-TEST_MAIN_IN(make_folder, remove_folder, robots, tables, outputs, a_pipe_stays_a_pipe)
+TEST_MAIN_IN(folder_make, folder_remove, robots, tables, outputs, a_pipe_stays_a_pipe)

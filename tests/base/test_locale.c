@@ -20,11 +20,6 @@ static const char *place(int locale, const char *name) {
   return path[turn];
 }
 
-static void must(psdm_status status, const psdm_error *error) {
-  char text[900];
-  if (status) fail_msg("%s", psdm_error_format(error, text, sizeof text));
-}
-
 /* ---- everything that writes numbers ---- */
 
 static void write_robot(const psdm_robot *robot, int locale) {
@@ -32,18 +27,18 @@ static void write_robot(const psdm_robot *robot, int locale) {
   psdm_error error;
   for (int format = 0; format < 2; format++) {
     psdm_output *out;
-    must(psdm_output_open(place(locale, names[format]), NULL, &out, &error), &error);
+    expect_ok(psdm_output_open(place(locale, names[format]), NULL, &out, &error), &error);
     psdm_robot_write(robot, (psdm_robot_format)format, out);
-    must(psdm_output_commit(&out, &error), &error);
+    expect_ok(psdm_output_commit(&out, &error), &error);
   }
 }
 
 static void write_model(const psdm_robot *robot, int locale) {
   psdm_model *model;
   psdm_error error;
-  must(psdm_model_derive(robot, NULL, NULL, &model, NULL, &error), &error);
-  must(psdm_model_save(model, robot, place(locale, "model.json"), &error), &error);
-  must(psdm_model_save(model, robot, place(locale, "model.mat"), &error), &error);
+  expect_ok(psdm_model_derive(robot, NULL, NULL, &model, NULL, &error), &error);
+  expect_ok(psdm_model_save(model, robot, place(locale, "model.json"), &error), &error);
+  expect_ok(psdm_model_save(model, robot, place(locale, "model.mat"), &error), &error);
   psdm_model_free(model);
 }
 
@@ -59,8 +54,8 @@ static void write_code(const psdm_robot *robot, int locale) {
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     psdm_code *code;
     psdm_error error;
-    must(psdm_code_build(robot, &kinds[k].options, NULL, &code, &error), &error);
-    must(psdm_code_write(code, place(locale, kinds[k].name), &error), &error);
+    expect_ok(psdm_code_build(robot, &kinds[k].options, NULL, &code, &error), &error);
+    expect_ok(psdm_code_write(code, place(locale, kinds[k].name), &error), &error);
     psdm_code_free(code);
   }
 }
@@ -70,13 +65,13 @@ static void write_report(int locale) {
                                         "simulate.json", "bench.json",  "calibrate.json", "predict.csv"};
   psdm_report *report;
   psdm_error error;
-  must(psdm_report_new(&(psdm_report_options){.title = "locale"}, NULL, &report, &error), &error);
+  expect_ok(psdm_report_new(&(psdm_report_options){.title = "locale"}, NULL, &report, &error), &error);
   for (size_t k = 0; k < sizeof results / sizeof *results; k++) {
     char path[300];
     snprintf(path, sizeof path, SOURCE_DIR "/tests/fuzz/corpus/report/%s", results[k]);
-    must(psdm_report_add(report, path, &error), &error);
+    expect_ok(psdm_report_add(report, path, &error), &error);
   }
-  must(psdm_report_write(report, place(locale, "page.html"), &error), &error);
+  expect_ok(psdm_report_write(report, place(locale, "page.html"), &error), &error);
   psdm_report_free(report);
 }
 
@@ -84,11 +79,11 @@ static void write_table(int locale) {
   const double value[4] = {0.5, -1.25, 1e-300, 1.0 / 3};
   psdm_output *out;
   psdm_error error;
-  must(psdm_output_open(place(locale, "table.txt"), NULL, &out, &error), &error);
+  expect_ok(psdm_output_open(place(locale, "table.txt"), NULL, &out, &error), &error);
   psdm_output_rows(out, 2, 2, value, 0);
   psdm_output_print(out, "%.3g\n", value[3]);
   psdm_json_numbers(out, NULL, value, 4);
-  must(psdm_output_commit(&out, &error), &error);
+  expect_ok(psdm_output_commit(&out, &error), &error);
 }
 
 /* a message with a number in it */

@@ -16,30 +16,6 @@
 #include "psdm/output.h"
 #include "support.h"
 
-/* ---- a scratch folder ---- */
-
-static char folder[64];
-
-static int enter_folder(void **state) {
-  (void)state;
-  strcpy(folder, "/tmp/psdm-output-XXXXXX");
-  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state) {
-  (void)state;
-  char command[200];
-  snprintf(command, sizeof command, "chmod -R u+w %s && rm -r %s", folder, folder);
-  return chdir("/") || system(command) ? -1 : 0;
-}
-
-static void write_file(const char *path, const char *text) {
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-  assert_int_equal(fclose(file), 0);
-}
-
 /* the content of a small file, static storage */
 static const char *content(const char *path) {
   static char text[8192];
@@ -93,7 +69,7 @@ TEST(commit_renames) {
 }
 
 TEST(abort_leaves_nothing) {
-  write_file("old.txt", "kept");
+  file_write("old.txt", "kept");
   static const char *const paths[] = {"old.txt", "fresh.txt"};
   for (int i = 0; i < 2; i++) {
     psdm_output *output = open_output(paths[i]);
@@ -112,7 +88,7 @@ TEST(abort_leaves_nothing) {
 TEST(discard_removes_what_is_open) {
   enum { MANY = 140 };
   psdm_output *open[MANY];
-  write_file("old.txt", "kept");
+  file_write("old.txt", "kept");
   psdm_output_discard(); /* nothing is open */
   for (int i = 0; i < MANY; i++) open[i] = open_output(i % 2 ? "old.txt" : "fresh.txt");
   psdm_output_abort(&open[0]);
@@ -181,7 +157,7 @@ TEST(rights_are_kept) {
 TEST(links_are_followed) {
   struct stat info;
   assert_int_equal(mkdir("real", 0777), 0);
-  write_file("real/target.txt", "old");
+  file_write("real/target.txt", "old");
   assert_int_equal(symlink("real/target.txt", "link.txt"), 0);
   psdm_output *output = open_output("link.txt");
   psdm_output_text(output, "new");
@@ -213,7 +189,7 @@ TEST(unwritable_paths_are_refused) {
   expect_open_failure("no/such/file.txt", why);
   expect_open_failure("", "an empty file name cannot be written");
   expect_open_failure(".", "is a directory; a file name was expected");
-  write_file("plain.txt", "kept");
+  file_write("plain.txt", "kept");
   snprintf(why, sizeof why, "cannot be written: %s", strerror(ENOTDIR));
   expect_open_failure("plain.txt/below.txt", why);
   assert_string_equal(content("plain.txt"), "kept");
@@ -228,7 +204,7 @@ TEST(a_folder_without_write_permission) {
     skip();
   }
   assert_int_equal(mkdir("locked", 0777), 0);
-  write_file("locked/old.txt", "kept");
+  file_write("locked/old.txt", "kept");
   assert_int_equal(chmod("locked", 0555), 0);
   snprintf(why, sizeof why, "cannot be written: %s", strerror(EACCES));
   expect_open_failure("locked/old.txt", why);
@@ -262,7 +238,7 @@ TEST(a_full_device) {
 
 /* a disk that fills while writing, simulated by the process's file size limit */
 TEST(a_failed_write_keeps_the_old_file) {
-  write_file("old.txt", "kept");
+  file_write("old.txt", "kept");
   struct rlimit before, small;
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   small = before;
@@ -512,13 +488,13 @@ TEST(folders_are_made_and_checked_before) {
   struct stat info;
   static const char *const good[] = {".", "new", "new/", "new/deep/er", "./new"};
   for (int k = 0; k < 5; k++) assert_int_equal(check_folder(good[k], text), PSDM_OK);
-  snprintf(here, sizeof here, "%s/a/b", folder);
+  snprintf(here, sizeof here, "%s/a/b", own_folder);
   assert_int_equal(check_folder(here, text), PSDM_OK);
   assert_int_equal(stat("new", &info), -1); /* a check makes nothing */
   assert_int_equal(psdmp_base_folder("new/deep/er/", &error), PSDM_OK);
   assert_int_equal(psdmp_base_folder("new/deep", &error), PSDM_OK); /* it is there */
   assert_true(stat("new/deep/er", &info) == 0 && S_ISDIR(info.st_mode));
-  write_file("file", "x");
+  file_write("file", "x");
   static const char *const bad[] = {"file", "file/x", ""};
   for (int k = 0; k < 3; k++) {
     assert_int_not_equal(check_folder(bad[k], text), PSDM_OK);
@@ -535,7 +511,7 @@ TEST(folders_are_made_and_checked_before) {
   remove("file"), rmdir("new/deep/er"), rmdir("new/deep"), rmdir("new");
 }
 
-TEST_MAIN_IN(enter_folder, leave_folder, commit_renames, abort_leaves_nothing, discard_removes_what_is_open,
+TEST_MAIN_IN(folder_enter, folder_remove, commit_renames, abort_leaves_nothing, discard_removes_what_is_open,
              two_writers_do_not_interfere, large_texts_are_complete, rights_are_kept, links_are_followed,
              unwritable_paths_are_refused, a_folder_without_write_permission, a_full_device,
              a_failed_write_keeps_the_old_file, a_failed_rename_leaves_no_temporary, the_checker_can_refuse, json_nests,

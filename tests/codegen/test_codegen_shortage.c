@@ -1,7 +1,5 @@
 /* test_codegen_shortage.c: memory runs out wherever code is built, written, compiled, and wherever a model is
  * reduced. */
-#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +32,7 @@ static psdm_status try_build(const psdm_allocator *allocator, const void *what, 
   return status;
 }
 
-static int forget(const char *path, const struct stat *s, int flag, struct FTW *where) {
-  (void)s, (void)flag, (void)where;
-  return remove(path);
-}
-
 TEST(code_that_is_built_and_written) {
-  char folder[] = "/tmp/psdm-shortage-XXXXXX";
-  assert_non_null(mkdtemp(folder));
   psdm_robot *one = parse_robot(pendulum), *two = load_shipped("two_link");
   psdm_model *model;
   assert_int_equal(psdm_model_derive(one, NULL, NULL, &model, NULL, NULL), PSDM_OK);
@@ -63,7 +54,7 @@ TEST(code_that_is_built_and_written) {
         .theta_argument = true,
         .friction_columns = true,
         .drive_columns = true},
-       folder},
+       own_folder},
       {one,
        NULL,
        {.functions = INVERSE | FORWARD,
@@ -73,7 +64,7 @@ TEST(code_that_is_built_and_written) {
         .payload_argument = true,
         .wrench_argument = true,
         .target = PSDM_CODE_SIMD},
-       folder},
+       own_folder},
       {one,
        NULL,
        {.functions = INVERSE | MASS,
@@ -81,16 +72,16 @@ TEST(code_that_is_built_and_written) {
         .effort = -1,
         .target = PSDM_CODE_CUDA,
         .real_float = true},
-       folder},
+       own_folder},
       {one,
        NULL,
        {.functions = INVERSE, .method = PSDM_CODE_RECURSIVE, .effort = -1, .wraps = (1u << PSDM_CODE_WRAPS) - 1},
-       folder},
-      {one, model, {.functions = GRAVITY}, folder},
+       own_folder},
+      {one, model, {.functions = GRAVITY}, own_folder},
       {two, NULL, {.functions = INVERSE, .effort = -1, .method = PSDM_CODE_RECURSIVE}, NULL},
   };
   for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) shortage_everywhere("code", try_build, &jobs[i]);
-  nftw(folder, forget, 8, FTW_DEPTH | FTW_PHYS);
+  folder_empty();
   psdm_model_free(model);
   psdm_robot_free(one), psdm_robot_free(two);
 }
@@ -101,8 +92,6 @@ static const psdm_column column[] = {{.kind = PSDM_COLUMN_STOP, .width = 0.1, .g
                                      {.kind = PSDM_COLUMN_SINE, .width = 2, .gain = 0.1}};
 
 TEST(code_with_friction) {
-  char folder[] = "/tmp/psdm-shortage-XXXXXX";
-  assert_non_null(mkdtemp(folder));
   psdm_robot *one = parse_robot(pendulum);
   psdm_model *model;
   ((psdm_joint *)psdm_robot_joint(one, 0))->friction = (psdm_friction){.coulomb = 1,
@@ -138,7 +127,7 @@ TEST(code_with_friction) {
                         .method = PSDM_CODE_RECURSIVE,
                         .target = PSDM_CODE_SIMD,
                         .friction = PSDM_FRICTION_LUGRE},
-                       folder},
+                       own_folder},
                       {one,
                        NULL,
                        {.functions = 1u << PSDM_F_INVERSE | 1u << PSDM_F_REGRESSOR | 1u << PSDM_F_FORWARD |
@@ -146,9 +135,9 @@ TEST(code_with_friction) {
                         .effort = -1,
                         .method = PSDM_CODE_RECURSIVE,
                         .parameters = &p},
-                       folder}};
+                       own_folder}};
   for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) shortage_everywhere("code", try_build, &jobs[i]);
-  nftw(folder, forget, 8, FTW_DEPTH | FTW_PHYS);
+  folder_empty();
   psdm_model_free(model);
   psdm_robot_free(one);
 }
@@ -207,4 +196,5 @@ TEST(models_that_are_reduced) {
   psdm_robot_free(robot);
 }
 
-TEST_MAIN(code_that_is_built_and_written, code_with_friction, code_that_is_compiled, models_that_are_reduced)
+TEST_MAIN_IN(folder_make, folder_remove, code_that_is_built_and_written, code_with_friction, code_that_is_compiled,
+             models_that_are_reduced)

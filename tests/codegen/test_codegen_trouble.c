@@ -1,7 +1,5 @@
 /* test_codegen_trouble.c: system calls fail wherever code is written, compiled, loaded, and kept in the cache. The
  * graph takes the place of machine code; where only machine code will do, it is refused. */
-#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +12,6 @@
 static const char pendulum[] = "name: one\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: "
                                "0.5}\nlinks:\n  - {mass: 2, com: [0, 0, 0], inertia: {zz: 0.15}}\n";
 
-static char folder[64];
 static const psdm_status no_compiler[] = {PSDM_E_COMPILER, PSDM_OK};
 
 typedef struct job {
@@ -23,14 +20,9 @@ typedef struct job {
   bool native, fresh; /* fresh: what the cache has is forgotten first */
 } job;
 
-static int forget(const char *path, const struct stat *info, int flag, struct FTW *where) {
-  (void)info, (void)flag;
-  return where->level ? remove(path) : 0;
-}
-
 static void empty_folder(void) {
   strike_pause(true);
-  nftw(folder, forget, 8, FTW_DEPTH | FTW_PHYS);
+  folder_empty();
   strike_pause(false);
 }
 
@@ -62,7 +54,7 @@ static psdm_status try_write(const psdm_allocator *allocator, const void *what, 
   (void)allocator;
   char path[96];
   empty_folder();
-  snprintf(path, sizeof path, "%s/code", folder);
+  snprintf(path, sizeof path, "%s/code", own_folder);
   return psdm_code_write(what, path, error);
 }
 
@@ -76,22 +68,10 @@ TEST(machine_code) {
       PSDM_OK);
   assert_true(trouble_everywhere("written", try_write, code, NULL) > 3);
   empty_folder();
-  assert_true(trouble_everywhere("compiled", try_compile, &(job){code, folder, true, true}, no_compiler) > 20);
-  trouble_everywhere("from the cache", try_compile, &(job){code, folder, true, false}, no_compiler);
+  assert_true(trouble_everywhere("compiled", try_compile, &(job){code, own_folder, true, true}, no_compiler) > 20);
+  trouble_everywhere("from the cache", try_compile, &(job){code, own_folder, true, false}, no_compiler);
   psdm_code_free(code);
   psdm_robot_free(robot);
 }
 
-static int make_folder(void **state) {
-  (void)state;
-  strcpy(folder, "/tmp/psdm-trouble-XXXXXX");
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  empty_folder();
-  return remove(folder);
-}
-
-TEST_MAIN_IN(make_folder, remove_folder, machine_code)
+TEST_MAIN_IN(folder_make, folder_remove, machine_code)

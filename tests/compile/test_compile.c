@@ -16,7 +16,6 @@
 
 enum { STATES = 7, MOST = 40, ROOM = 4096 };
 
-static char folder[64]; /* scratch of this run */
 static char cache[96];
 
 static const unsigned everything = (2u << PSDM_F_POSE) - 1; /* what psdm_eval has, too */
@@ -291,9 +290,9 @@ TEST(bad_compilers) {
   psdm_code *code = build(robot, (psdm_code_options){.functions = 1u << PSDM_F_INVERSE});
   truth t;
   truth_init(&t, robot, code->model);
-  snprintf(liar, sizeof liar, "%s/liar", folder);
-  snprintf(silent, sizeof silent, "%s/silent", folder);
-  snprintf(loud, sizeof loud, "%s/loud", folder);
+  snprintf(liar, sizeof liar, "%s/liar", own_folder);
+  snprintf(silent, sizeof silent, "%s/silent", own_folder);
+  snprintf(loud, sizeof loud, "%s/loud", own_folder);
   write_text(liar, "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\necho nonsense > \"$2\"\n", 0700);
   write_text(silent, "#!/bin/sh\nexit 0\n", 0700);
   write_text(loud, "#!/bin/sh\necho noise\nprintf 'error: \\033[31mno\\n' >&2\nexit 3\n", 0700);
@@ -346,9 +345,9 @@ TEST(runs_once) {
   struct stat info;
   psdm_robot *robot = load_shipped("two_link");
   psdm_code *code = build(robot, (psdm_code_options){.functions = 1u << PSDM_F_INVERSE});
-  snprintf(wrapper, sizeof wrapper, "%s/wrapper", folder);
+  snprintf(wrapper, sizeof wrapper, "%s/wrapper", own_folder);
   snprintf(command, sizeof command, "  %s  -DEXTRA ", wrapper);
-  snprintf(count, sizeof count, "%s/count", folder);
+  snprintf(count, sizeof count, "%s/count", own_folder);
   for (int k = 0; k < 4; k++) {
     if (k == 0) write_wrapper(wrapper, count, "first");
     if (k == 3) write_wrapper(wrapper, count, "the other");
@@ -377,7 +376,7 @@ static void cached_init(cached *k, const char *name) {
   k->robot = load_shipped("two_link");
   k->code = build(k->robot, (psdm_code_options){.functions = 1u << PSDM_F_INVERSE});
   truth_init(&k->t, k->robot, k->code->model);
-  snprintf(k->path, sizeof k->path, "%s/%s", folder, name);
+  snprintf(k->path, sizeof k->path, "%s/%s", own_folder, name);
 }
 
 static void cached_free(cached *k) {
@@ -415,16 +414,16 @@ TEST(hostile_folder) {
   chmod(k.path, 0755);
   cached_compile(&k, true, true, "");
   /* a link to a good folder, with and without / behind it */
-  snprintf(other, sizeof other, "%s/link", folder);
+  snprintf(other, sizeof other, "%s/link", own_folder);
   assert_int_equal(symlink(k.path, other), 0);
   strcpy(k.path, other);
   cached_compile(&k, false, false, "it is a link");
   strcat(k.path, "//");
   cached_compile(&k, false, false, "it is a link");
-  snprintf(k.path, sizeof k.path, "%s/file", folder);
+  snprintf(k.path, sizeof k.path, "%s/file", own_folder);
   write_text(k.path, "", 0600);
   cached_compile(&k, false, false, "it is a link, or not a folder");
-  snprintf(k.path, sizeof k.path, "%s/foreign", folder);
+  snprintf(k.path, sizeof k.path, "%s/foreign", own_folder);
   if (geteuid() == 0) {
     mkdir(k.path, 0700);
     assert_int_equal(chown(k.path, 12345, 12345), 0);
@@ -584,29 +583,16 @@ static int count_entry(const char *path, const struct stat *info, int kind, stru
 }
 
 TEST(no_files_are_left) {
-  nftw(folder, count_entry, 8, FTW_PHYS);
+  nftw(own_folder, count_entry, 8, FTW_PHYS);
   assert_int_equal(seen, 0);
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *ftw) {
-  (void)info, (void)kind, (void)ftw;
-  return remove(path);
-}
-
 static int set_up(void **state) {
-  (void)state;
-  const char *temporary = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/test_compile-XXXXXX", temporary && strlen(temporary) < 30 ? temporary : "/tmp");
-  if (!mkdtemp(folder)) return -1;
-  snprintf(cache, sizeof cache, "%s/cache", folder);
-  setenv("TMPDIR", folder, 1);
+  if (folder_make(state)) return -1;
+  snprintf(cache, sizeof cache, "%s/cache", own_folder);
+  setenv("TMPDIR", own_folder, 1);
   return 0;
 }
 
-static int tear_down(void **state) {
-  (void)state;
-  return nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-TEST_MAIN_IN(set_up, tear_down, shipped, variants, side_by_side, bad_compilers, runs_once, hostile_folder, hostile_file,
-             swapped_file, crowd, odd_names, every_allocation_fails, no_files_are_left)
+TEST_MAIN_IN(set_up, folder_remove, shipped, variants, side_by_side, bad_compilers, runs_once, hostile_folder,
+             hostile_file, swapped_file, crowd, odd_names, every_allocation_fails, no_files_are_left)

@@ -89,8 +89,7 @@ TEST(random_robots) {
   enum { ROBOTS = 100 };
 #endif
   for (int i = 0; i < ROBOTS; i++) {
-    const random_options o = {
-        .n_min = 1, .n_max = 6, .coupled = i % 3 == 0, .trees = i % 2, .prismatic = i % 4 != 0, .drives = true};
+    const random_options o = random_kinds(i, 6);
     subject s = begin(parse_robot(random_robot_text(&g, &o, text, sizeof text)), 0, NULL);
     expect_own_lengths(&s, 1e-8);
     end(&s);

@@ -1,6 +1,5 @@
 /* The unparser, compiled and run: sines and cosines against libm, random graphs bit for bit against the plain
  * evaluator, hostile names, full disks and missing memory. The compiler is $CC. */
-#define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +10,6 @@
 #include "emit/emit.h"
 #include "psdm/base_parameters.h"
 #include "support.h"
-
-static char folder[] = "/tmp/psdm_emit_XXXXXX";
 
 /* ---- hand-made programs ---- */
 
@@ -65,7 +62,7 @@ static void write_code(bench *b, bool single) {
       .code = &b->code, .prefix = "hand", .upper = "HAND", .single = single, .real = single ? "float" : "double"};
   char path[128];
   for (int k = 0; k < 2; k++) {
-    snprintf(path, sizeof path, "%s/hand.%c", folder, k ? 'c' : 'h');
+    snprintf(path, sizeof path, "%s/hand.%c", own_folder, k ? 'c' : 'h');
     assert_int_equal(psdm_output_open(path, NULL, &e.out, NULL), PSDM_OK);
     if (k) assert_int_equal(psdmp_emit_source(&e, &arena), PSDM_OK);
     else psdmp_emit_header(&e);
@@ -76,7 +73,7 @@ static void write_code(bench *b, bool single) {
 
 static FILE *driver(bool single) {
   char path[128];
-  snprintf(path, sizeof path, "%s/main.c", folder);
+  snprintf(path, sizeof path, "%s/main.c", own_folder);
   FILE *f = fopen(path, "w");
   assert_non_null(f);
   fprintf(f, "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include \"hand.h\"\ntypedef %s real;\n",
@@ -91,7 +88,7 @@ static int run(const char *flags) {
   snprintf(command, sizeof command,
            "cd %s && %s -std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror %s -c hand.c -o hand.o && %s "
            "-std=c99 %s main.c hand.o -o main -lm && ./main",
-           folder, cc ? cc : "cc", flags, cc ? cc : "cc", flags);
+           own_folder, cc ? cc : "cc", flags, cc ? cc : "cc", flags);
   int code = system(command);
   if (code) print_error("%s: %d\n", command, code);
   return code;
@@ -358,7 +355,7 @@ static int make_check(const char *flags) {
   snprintf(command, sizeof command,
            "make -s -C %s/out CFLAGS='-std=c99 -O1 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror %s' clean "
            "check > %s/log 2>&1 || { cat %s/log; exit 1; }",
-           folder, flags, folder, folder);
+           own_folder, flags, own_folder, own_folder);
   return system(command);
 }
 
@@ -367,7 +364,7 @@ static void write_robot(psdm_robot *robot, psdm_code_options options) {
   char path[128];
   psdm_code *code;
   psdm_error error;
-  snprintf(path, sizeof path, "%s/out", folder);
+  snprintf(path, sizeof path, "%s/out", own_folder);
   if (psdm_code_build(robot, &options, NULL, &code, &error)) fail_msg("%s", error.text);
   if (psdm_code_write(code, path, &error)) fail_msg("%s", error.text);
   psdm_code_free(code);
@@ -375,7 +372,7 @@ static void write_robot(psdm_robot *robot, psdm_code_options options) {
 
 static void clear_out(void) {
   char command[128];
-  snprintf(command, sizeof command, "rm -rf %s/out", folder);
+  snprintf(command, sizeof command, "rm -rf %s/out", own_folder);
   assert_int_equal(system(command), 0);
 }
 
@@ -424,7 +421,7 @@ TEST(test_failures) {
   clear_out();
   counting_init(&memory, 0);
   assert_int_equal(psdm_code_build(robot, &options, &memory.allocator, &code, &error), PSDM_OK);
-  snprintf(path, sizeof path, "%s/out/deep/er", folder);
+  snprintf(path, sizeof path, "%s/out/deep/er", own_folder);
   psdm_status status = PSDM_E_MEMORY;
   long before = memory.live;
   for (long k = 1; status && k < 10000; k++) {
@@ -436,7 +433,7 @@ TEST(test_failures) {
   assert_int_equal(status, PSDM_OK);
   memory.fail_at = 0;
   assert_int_equal(psdm_code_write(code, "/dev/null/x", &error), PSDM_E_IO);
-  snprintf(path, sizeof path, "%s/out/deep/er/arm.c", folder);
+  snprintf(path, sizeof path, "%s/out/deep/er/arm.c", own_folder);
   assert_int_equal(psdm_code_write(code, path, &error), PSDM_E_IO);
   assert_non_null(strstr(error.text, "not a directory"));
   assert_int_equal(psdm_code_write(code, "", &error), PSDM_E_ARGUMENT);
@@ -444,17 +441,5 @@ TEST(test_failures) {
   psdm_robot_free(robot);
 }
 
-static int make_folder(void **unused) {
-  (void)unused;
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **unused) {
-  (void)unused;
-  char command[64];
-  snprintf(command, sizeof command, "rm -rf %s", folder);
-  return system(command);
-}
-
-TEST_MAIN_IN(make_folder, remove_folder, test_literals, test_sincos, test_graphs, test_hostile_names,
+TEST_MAIN_IN(folder_make, folder_remove, test_literals, test_sincos, test_graphs, test_hostile_names,
              test_random_robots, test_failures, test_exponentials)

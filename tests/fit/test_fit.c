@@ -283,38 +283,6 @@ TEST(test_covariance) {
   assert_true(worst < 1e-10);
 }
 
-/* joints of very different noise: the fit finds the weights from the residuals */
-TEST(test_reweighting) {
-  rng g = rng_start("fit reweighting");
-  enum { n = 3, base = 6, own = 2, each = 4000 };
-  const int extras[n] = {own, own, own};
-  const double noise[n] = {0.01, 1, 30};
-  problem p;
-  psdmp_fit fit;
-  double x[MOST], cost[n], sigma[n] = {1, 1, 1};
-  problem_new(&p, n, base, 0, 0, extras, each);
-  for (int j = 0; j < n; j++)
-    for (long i = 0; i < each; i++) {
-      double *row = p.X[j] + i * (base + own + 1);
-      row[base + own] = noise[j] * rng_normal(&g);
-      for (int k = 0; k < base + own; k++) row[base + own] += row[k] = rng_uniform(&g, -1, 1);
-    }
-  compress(&p, 0, each, p.R);
-  for (int pass = 0; pass < 5; pass++) {
-    assert_int_equal(estimate(psdmp_fit_linear, &p, &(psdmp_fit_options){.sigma = sigma}, x, cost, NULL, &fit),
-                     PSDM_OK);
-    psdmp_fit_sigma(&p.rows, cost, sigma);
-  }
-  /* a standard deviation from 4000 samples is known to 1.1 %; the joint with 0.01 makes theta exact */
-  for (int j = 0; j < n; j++) assert_true(fabs(sigma[j] / noise[j] - 1) < 0.06);
-  for (int k = 0; k < base; k++) assert_true(fabs(x[k] - 1) < 0.002);
-  /* a zero residual does not give an unbounded weight */
-  const double none[n] = {0};
-  psdmp_fit_sigma(&p.rows, none, sigma);
-  for (int j = 0; j < n; j++) assert_true(sigma[j] > 0 && sigma[j] < 1e-7);
-  problem_free(&p);
-}
-
 TEST(test_refusals) {
   rng g = rng_start("fit refusals");
   problem p;
@@ -350,37 +318,4 @@ TEST(test_empty) {
   problem_free(&p);
 }
 
-/* noise of each joint: its squares over its rows minus fitted parameters, with its share of the shared ones by rows;
- * never below a billionth of its torque */
-TEST(test_sigma) {
-  rng g = rng_start("fit sigma");
-  for (int trial = 0; trial < 20; trial++) {
-    problem p;
-    double cost[JOINTS_MOST + 1], sigma[JOINTS_MOST + 1], total = 0;
-    random_problem(&p, &g, 0.3);
-    int n = p.rows.n, silent = trial % 4 == 0 ? rng_int(&g, 0, n - 1) : -1; /* one whose torque is zero */
-    for (long i = 0; i < p.each && silent >= 0; i++)
-      p.X[silent][i * width_of(&p, silent) + width_of(&p, silent) - 1] = 0;
-    compress(&p, 0, p.each, p.R);
-    for (int j = 0; j < n; j++)
-      p.count[j] = trial == 1 ? 0 : trial % 5 == 2 ? rng_int(&g, 0, 9) : rng_uniform(&g, 50, 900), total += p.count[j];
-    for (int j = 0; j < n; j++) cost[j] = j == n - 1 && trial % 3 == 0 ? 0 : pow(10, rng_uniform(&g, -3, 3));
-    sigma[n] = 77;
-    psdmp_fit_sigma(&p.rows, cost, sigma);
-    assert_true(sigma[n] == 77);
-    for (int j = 0; j < n; j++) {
-      int w = width_of(&p, j);
-      double torque = 0, rows = fmax(1, p.count[j]),
-             freedom = rows - p.extras[j] - (total > 0 ? p.rows.base * p.count[j] / total : 0);
-      for (long i = 0; i < p.each; i++) torque += p.X[j][i * w + w - 1] * p.X[j][i * w + w - 1];
-      double least = j == silent ? 1 : 1e-9 * sqrt(torque / rows),
-             should = fmax(least, sqrt(cost[j] / fmax(1, freedom)));
-      if (!(fabs(sigma[j] - should) <= 1e-12 * should))
-        fail_msg("trial %d, joint %d: %.15g, %.15g was expected", trial, j, sigma[j], should);
-    }
-    problem_free(&p);
-  }
-}
-
-TEST_MAIN(test_sigma, test_linear, test_deficient, test_total, test_total_deficient, test_covariance, test_reweighting,
-          test_refusals, test_empty)
+TEST_MAIN(test_linear, test_deficient, test_total, test_total_deficient, test_covariance, test_refusals, test_empty)

@@ -30,10 +30,6 @@ static inline double *zeros_of(long count) {
   return memset(scratch_of((size_t)count), 0, (size_t)count * sizeof(double));
 }
 
-static inline double rng_normal(rng *g) {
-  return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1));
-}
-
 static inline int width_of(const problem *p, int joint) { return p->rows.base + p->extras[joint] + 1; }
 
 static inline void problem_new(problem *p, int n, int base, int standard, int links, const int *extras, long each) {

@@ -41,7 +41,6 @@ TEST(test_no_allocation) {
   assert_int_equal(psdmp_fit_surrogate(&p.rows, &options, scratch, &fit), PSDM_OK);
   assert_int_equal(psdmp_fit_consistent(&p.rows, &options, scratch, &fit), PSDM_OK);
   assert_int_equal(psdmp_fit_sandwich(&p.rows, BLOCKS, block, &options, &fit, true, second, V, share), PSDM_OK);
-  psdmp_fit_sigma(&p.rows, cost, sigma);
   psdmp_linalg_factor_take(w, p.R[0], w, take, out, third);
   psdmp_linalg_factor_add(w, p.R[0], p.each, p.X[0], third);
   assert_int_equal(allocations, before);

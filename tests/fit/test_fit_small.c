@@ -485,36 +485,6 @@ TEST(solved) {
   }
 }
 
-/* noise of each joint, also of torques of thousandths and of joints without rows, costs or torque; never below a
- * billionth of its torque */
-TEST(sigmas) {
-  rng g = rng_start("sigmas");
-  for (int k = 0; k < SHAPES; k++)
-    for (int turn = 0; turn < 6; turn++) {
-      problem p;
-      small_new(&p, &g, shapes[k].n, shapes[k].base, shapes[k].extras, 40);
-      int n = p.rows.n;
-      double cost[3], sigma[3], total = 0;
-      for (int j = 0; j < n; j++) {
-        for (int i = 0; i < width_of(&p, j) * width_of(&p, j); i++)
-          p.R[j][i] *= turn == 1 ? 1e-3 : turn == 2 && j == 0 ? 0 : 1;
-        p.count[j] = turn == 3 ? 0 : turn == 4 ? 2 + j : p.count[j];
-        cost[j] = turn == 5 ? 0 : rng_uniform(&g, 1, 30);
-        total += p.count[j];
-      }
-      psdmp_fit_sigma(&p.rows, cost, sigma);
-      for (int j = 0; j < n; j++) {
-        int w = width_of(&p, j);
-        long double torque = 0, rows = fmax(1, p.count[j]),
-                    left = total > 0 ? p.count[j] - p.extras[j] - p.rows.base * (long double)p.count[j] / total : 0;
-        for (int i = 0; i < w; i++) torque += (long double)p.R[j][i * w + w - 1] * p.R[j][i * w + w - 1];
-        long double least = torque > 0 ? 1e-9L * sqrtl(torque / rows) : 1, should = sqrtl(cost[j] / fmaxl(1, left));
-        expect(sigma[j], should > least ? should : least, sigma[j], "sigma", turn, j);
-      }
-      problem_free(&p);
-    }
-}
-
 /* the scratch requested: its pieces, one by one */
 TEST(scratches) {
   for (int k = 0; k < SHAPES; k++) {
@@ -577,4 +547,4 @@ TEST(taken) {
 }
 
 TEST_MAIN(sizes, refusals, gathered, gradients, answers, linear, total, ranks, torque_outside_the_columns, nothing,
-          solved, sigmas, scratches, by_pivots, taken)
+          solved, scratches, by_pivots, taken)

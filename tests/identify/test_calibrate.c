@@ -18,12 +18,7 @@ TEST(robots_of_every_kind) {
   char path[64], text[16384];
   const char *name = log_path(path);
   for (int round = 0; round < 30; round++) {
-    const random_options kinds = {.n_min = 1,
-                                  .n_max = 5,
-                                  .coupled = round % 3 == 1,
-                                  .trees = round % 2 == 1,
-                                  .prismatic = round % 4 > 1,
-                                  .drives = round % 5 != 0};
+    const random_options kinds = random_kinds(round, 5);
     psdm_robot *robot = parse_robot(random_robot_text(&g, &kinds, text, sizeof text));
     truth w = log_of(robot, 600, 0.01, 2, 3);
     w.rates = w.accelerations = true;
@@ -127,15 +122,13 @@ TEST(factors_are_the_whole_matrix) {
 /* ---- noise, filters, choices ---- */
 
 TEST(recipe_with_noise) {
-  rng g = rng_start("recipe_with_noise");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_driven_links);
-  truth w = log_of(robot, 6000, 0.005, 4, 3);
+  log_case l;
+  log_case_new(&l, "recipe_with_noise", parse_robot(two_driven_links));
+  truth w = log_of(l.robot, 6000, 0.005, 4, 3);
   w.smooth = 0.5, w.noise = 0.01, w.step = 2e-5;
-  write_log(path, &w, &g);
-  psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.3};
-  psdm_calibration *c = calibrate(robot, &o, NULL);
+  write_log(l.path, &w, &l.g);
+  psdm_calibrate_options o = {.files = 1, .path = &l.name, .holdout = 0.3};
+  psdm_calibration *c = calibrate(l.robot, &o, NULL);
   print_message("held out %.3g of the torque, cost ratio %.3f, filter %g Hz, delay %g s\n",
                 c->heldout[PSDM_FIT_ALL].global_rel, c->cost_ratio, c->cutoff, c->delay);
   assert_true(physically_possible(c->pi, 2));
@@ -145,11 +138,11 @@ TEST(recipe_with_noise) {
   assert_true(c->delay == 0 && c->reasons[0][0] && c->steps > 0);
   /* full and base parameters describe the same robot */
   double theta[40];
-  true_theta(robot, c->pi, theta);
+  true_theta(l.robot, c->pi, theta);
   for (int j = 0; j < c->base; j++) assert_true(fabs(theta[j] - c->theta[j].value) < 1e-9 * (1 + fabs(theta[j])));
   /* a torque delayed by 10 ms is detected by default */
   psdm_calibration_free(c);
-  FILE *in = fopen(path, "r"), *out;
+  FILE *in = fopen(l.path, "r"), *out;
   char late[64], line[1024];
   const char *late_name = log_path(late);
   out = fopen(late, "w");
@@ -165,18 +158,17 @@ TEST(recipe_with_noise) {
   fclose(in);
   assert_int_equal(fclose(out), 0);
   o.path = &late_name;
-  c = calibrate(robot, &o, NULL);
+  c = calibrate(l.robot, &o, NULL);
   print_message("late by 10 ms: found %g ms, filter %g Hz, held out %.3g\n", 1e3 * c->delay, c->cutoff,
                 c->heldout[PSDM_FIT_ALL].global_rel);
   assert_true(fabs(c->delay - 0.01) < 1e-12);
   psdm_calibration_free(c);
   o.delay_given = true;
-  c = calibrate(robot, &o, NULL);
+  c = calibrate(l.robot, &o, NULL);
   assert_true(c->delay == 0);
   psdm_calibration_free(c);
   unlink(late);
-  unlink(path);
-  psdm_robot_free(robot);
+  log_case_free(&l);
 }
 
 /* the stated errors are those of the predictions */
@@ -207,15 +199,13 @@ static bool stop_at_ten(void *user, const psdm_predicted_row *row) {
 }
 
 TEST(predictions_are_counted) {
-  rng g = rng_start("predictions_are_counted");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_driven_links);
-  truth w = {.robot = robot, .rows = 3000, .dt = 0.005, .viscous = 4, .noise = 0.01, .rates = true, .jitter = 0.2};
-  write_log(path, &w, &g);
+  log_case l;
+  log_case_new(&l, "predictions_are_counted", parse_robot(two_driven_links));
+  truth w = {.robot = l.robot, .rows = 3000, .dt = 0.005, .viscous = 4, .noise = 0.01, .rates = true, .jitter = 0.2};
+  write_log(l.path, &w, &l.g);
   psdm_calibrate_options o = {
-      .files = 1, .path = &name, .holdout_block = 1, .holdout_every = 3, .cutoff = 10, .delay_given = true};
-  psdm_calibration *c = calibrate(robot, &o, NULL);
+      .files = 1, .path = &l.name, .holdout_block = 1, .holdout_every = 3, .cutoff = 10, .delay_given = true};
+  psdm_calibration *c = calibrate(l.robot, &o, NULL);
   recount r = {0};
   assert_int_equal(psdm_calibration_predict(c, count_row, &r, NULL), PSDM_OK);
   const psdm_part_fit *held = &c->heldout[PSDM_FIT_ALL];
@@ -229,30 +219,26 @@ TEST(predictions_are_counted) {
   assert_int_equal(psdm_calibration_predict(c, stop_at_ten, &seen, NULL), PSDM_OK);
   assert_int_equal(seen, 10);
   psdm_calibration_free(c);
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 /* ---- drives through a transmission ---- */
 
 TEST(transmission) {
-  rng g = rng_start("transmission");
-  char path[64];
-  const char *name = log_path(path);
   char text[2048];
   snprintf(text, sizeof text, "%s%s", two_driven_links, "transmission: [[1, 0], [-1, 1]]\n");
-  psdm_robot *robot = parse_robot(text);
-  truth w = {.robot = robot, .rows = 1500, .dt = 0.01, .rates = true, .accelerations = true};
-  write_log(path, &w, &g);
-  psdm_calibrate_options o = exactly(&name, PSDM_ESTIMATOR_WLS);
-  psdm_calibration *c = calibrate(robot, &o, NULL);
+  log_case l;
+  log_case_new(&l, "transmission", parse_robot(text));
+  truth w = {.robot = l.robot, .rows = 1500, .dt = 0.01, .rates = true, .accelerations = true};
+  write_log(l.path, &w, &l.g);
+  psdm_calibrate_options o = exactly(&l.name, PSDM_ESTIMATOR_WLS);
+  psdm_calibration *c = calibrate(l.robot, &o, NULL);
   double pi[64], theta[40];
-  psdm_robot_parameters(robot, pi);
-  true_theta(robot, pi, theta);
+  psdm_robot_parameters(l.robot, pi);
+  true_theta(l.robot, pi, theta);
   for (int j = 0; j < c->base; j++) assert_true(fabs(c->theta[j].value - theta[j]) < 1e-13 * c->condition * 10);
   psdm_calibration_free(c);
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 /* the file's assumptions are ignored, and the answer says so */

@@ -114,23 +114,21 @@ static psdm_status add_plain(void *user, const psdmp_feed_stretch *s, psdm_error
 
 /* R^T R of all blocks equals A^T A of the rows decimated at once */
 TEST(factors_are_the_whole_matrix) {
-  rng g = rng_start("factors_are_the_whole_matrix");
   static const int factors[] = {2, 5, 12};
-  psdm_robot *robot = parse_robot(two_links);
-  char path[64];
-  const char *name = log_path(path);
+  log_case l;
+  log_case_new(&l, "factors_are_the_whole_matrix", parse_robot(two_links));
   for (int round = 0; round < 3; round++) {
-    truth w = log_of(robot, 3000 + 7 * round, 0.002, 2, 1);
+    truth w = log_of(l.robot, 3000 + 7 * round, 0.002, 2, 1);
     w.noise = 0.02, w.step = 1e-5;
-    tones m = tones_of(&g, &w);
-    FILE *file = fopen(path, "w");
+    tones m = tones_of(&l.g, &w);
+    FILE *file = fopen(l.path, "w");
     assert_non_null(file);
-    write_rows(file, &w, &g, &m, true, 0);
+    write_rows(file, &w, &l.g, &m, true, 0);
     w.rows = 1101;
-    write_rows(file, &w, &g, &m, false, 50.0031);
+    write_rows(file, &w, &l.g, &m, false, 50.0031);
     assert_int_equal(fclose(file), 0);
     psdm_calibrate_options o = {.files = 1,
-                                .path = &name,
+                                .path = &l.name,
                                 .decimate = factors[round],
                                 .holdout_block = round ? 1.1 : 0,
                                 .holdout_every = round ? 4 : 0};
@@ -140,7 +138,7 @@ TEST(factors_are_the_whole_matrix) {
     psdmp_identify_factors f;
     psdm_error error;
     plain twin = {.run = &r, .band = &band};
-    make_run(&r, robot, &o);
+    make_run(&r, l.robot, &o);
     assert_int_equal(psdm_decimator_new(factors[round], NULL, &twin.filter), PSDM_OK);
     int width = r.l + COLUMNS + 2;
     for (int i = 0; i < 2 * N; i++) twin.G[i / 2][i % 2] = numbers((size_t)(width * width));
@@ -177,8 +175,7 @@ TEST(factors_are_the_whole_matrix) {
     psdmp_identify_factors_free(&r, &f);
     free_run(&r);
   }
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 /* ---- to the end ---- */
@@ -213,24 +210,22 @@ static bool says(const psdm_calibration *c, const char *word) {
 /* windows that are read again give the same answer as the whole log, which is the truth; figures are those of decimated
  * torques */
 TEST(in_windows) {
-  rng g = rng_start("in_windows");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_links);
-  truth w = {.robot = robot, .rows = 150000, .dt = 0.001, .viscous = 2, .coulomb = 1, .noise = 0.05};
-  write_log(path, &w, &g);
-  psdm_calibrate_options o = decimated_options(&name, 25);
-  psdm_calibration *whole = calibrate(robot, &o, NULL);
+  log_case l;
+  log_case_new(&l, "in_windows", parse_robot(two_links));
+  truth w = {.robot = l.robot, .rows = 150000, .dt = 0.001, .viscous = 2, .coulomb = 1, .noise = 0.05};
+  write_log(l.path, &w, &l.g);
+  psdm_calibrate_options o = decimated_options(&l.name, 25);
+  psdm_calibration *whole = calibrate(l.robot, &o, NULL);
   o.cache = 70000;
-  psdm_calibration *streamed = calibrate(robot, &o, NULL);
+  psdm_calibration *streamed = calibrate(l.robot, &o, NULL);
   o.decimate = 0, o.cache = 0;
-  psdm_calibration *thinned = calibrate(robot, &o, NULL);
+  psdm_calibration *thinned = calibrate(l.robot, &o, NULL);
   assert_int_equal(whole->used, streamed->used);
   assert_int_equal(whole->stride, 25);
   assert_true(says(whole, "decimation: ") && !says(thinned, "decimation: "));
   double off = 0, size = 0, far = 0, pi[64], theta[64];
-  psdm_robot_parameters(robot, pi);
-  true_theta(robot, pi, theta);
+  psdm_robot_parameters(l.robot, pi);
+  true_theta(l.robot, pi, theta);
   for (int j = 0; j < whole->base; j++)
     off = fmax(off, fabs(whole->theta[j].value - streamed->theta[j].value)),
     size = fmax(size, fabs(whole->theta[j].value));
@@ -250,48 +245,44 @@ TEST(in_windows) {
   psdm_calibration_free(whole);
   psdm_calibration_free(streamed);
   psdm_calibration_free(thinned);
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 TEST(refusals_and_memory) {
   static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM,
                                            PSDM_ESTIMATOR_ENERGY};
-  rng g = rng_start("refusals_and_memory");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_links);
-  truth w = {.robot = robot, .rows = 2500, .dt = 0.002, .viscous = 2, .coulomb = 1, .noise = 0.01};
-  write_log(path, &w, &g);
-  psdm_calibrate_options o = decimated_options(&name, 4);
+  log_case l;
+  log_case_new(&l, "refusals_and_memory", parse_robot(two_links));
+  truth w = {.robot = l.robot, .rows = 2500, .dt = 0.002, .viscous = 2, .coulomb = 1, .noise = 0.01};
+  write_log(l.path, &w, &l.g);
+  psdm_calibrate_options o = decimated_options(&l.name, 4);
   psdm_calibration *c = NULL;
   psdm_error error;
   for (int k = 0; k < 4; k++) {
     o.estimator = walking[k];
-    assert_int_equal(psdm_calibrate(robot, &o, NULL, &c, &error), PSDM_E_ARGUMENT);
+    assert_int_equal(psdm_calibrate(l.robot, &o, NULL, &c, &error), PSDM_E_ARGUMENT);
     assert_non_null(strstr(error.text, "cannot use decimated rows"));
   }
   o.estimator = PSDM_ESTIMATOR_OLS;
   for (int k = 0; k < 2; k++) {
     o.decimate = k ? -1 : (1 << 20) + 1;
-    assert_int_equal(psdm_calibrate(robot, &o, NULL, &c, &error), PSDM_E_ARGUMENT);
+    assert_int_equal(psdm_calibrate(l.robot, &o, NULL, &c, &error), PSDM_E_ARGUMENT);
   }
   o.decimate = 1 << 20; /* nothing leaks */
-  assert_int_equal(psdm_calibrate(robot, &o, NULL, &c, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_calibrate(l.robot, &o, NULL, &c, &error), PSDM_E_ARGUMENT);
   o.decimate = 4;
   counting memory;
   counting_init(&memory, 0);
-  assert_int_equal(psdm_calibrate(robot, &o, &memory.allocator, &c, NULL), PSDM_OK);
+  assert_int_equal(psdm_calibrate(l.robot, &o, &memory.allocator, &c, NULL), PSDM_OK);
   psdm_calibration_free(c);
   assert_int_equal(memory.live, 0);
   long calls = memory.calls;
   for (long at = 1; at <= calls; at += at + 97 < calls - 60 ? 97 : 1) {
     counting_init(&memory, at);
-    assert_int_equal(psdm_calibrate(robot, &o, &memory.allocator, &c, &error), PSDM_E_MEMORY);
+    assert_int_equal(psdm_calibrate(l.robot, &o, &memory.allocator, &c, &error), PSDM_E_MEMORY);
     assert_int_equal(memory.live, 0);
   }
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 /* ---- springs ---- */
@@ -299,24 +290,22 @@ TEST(refusals_and_memory) {
 /* a spring at the second joint, which moves too little to get one from the dictionary: only the fixed columns find
  * it */
 TEST(springs_are_found) {
-  rng g = rng_start("springs_are_found");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(upright);
-  truth w = log_of(robot, 6000, 0.005, 2, 1);
+  log_case l;
+  log_case_new(&l, "springs_are_found", parse_robot(upright));
+  truth w = log_of(l.robot, 6000, 0.005, 2, 1);
   w.reach = 0.35, w.smooth = 0.1, w.noise = 0.01, w.cable = 0.8;
-  write_log(path, &w, &g);
+  write_log(l.path, &w, &l.g);
   double stiffness = 0.8 * largest_torque[1];
   for (int round = 0; round < 4; round++) {
     psdm_calibrate_options o = {.files = 1,
-                                .path = &name,
+                                .path = &l.name,
                                 .estimator = round % 2 ? PSDM_ESTIMATOR_WLS : PSDM_ESTIMATOR_CONSISTENT,
                                 .holdout = 0.3,
                                 .plain_friction = round > 1,
                                 .delay_given = true};
-    psdm_calibration *without = calibrate(robot, &o, NULL);
+    psdm_calibration *without = calibrate(l.robot, &o, NULL);
     o.springs = true;
-    psdm_calibration *with = calibrate(robot, &o, NULL);
+    psdm_calibration *with = calibrate(l.robot, &o, NULL);
     assert_true(says(with, "springs: ") && !says(without, "springs: "));
     for (int i = 0; i < N; i++) {
       assert_true(with->columns[i] >= 6 && with->column[i][3].kind == PSDM_COLUMN_LINEAR &&
@@ -337,8 +326,7 @@ TEST(springs_are_found) {
     psdm_calibration_free(with);
     psdm_calibration_free(without);
   }
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 TEST_MAIN(factors_are_the_whole_matrix, in_windows, refusals_and_memory, springs_are_found)

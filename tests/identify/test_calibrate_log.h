@@ -101,12 +101,6 @@ static inline void tones_at(const tones *m, int n, double t, double *q, double *
   }
 }
 
-/* normal by Box and Muller (1958) */
-static inline double rng_normal(rng *g) {
-  double u = rng_uniform(g, 1e-12, 1), v = rng_uniform(g, 0, 6.283185307179586);
-  return sqrt(-2 * log(u)) * cos(v);
-}
-
 static inline void true_torque(const truth *w, psdm_work *work, double *Y, const double *pi, const double *q,
                                const double *qd, const double *qdd, double *tau) {
   int n = psdm_robot_n(w->robot), S = psdm_robot_parameter_count(w->robot);
@@ -192,19 +186,31 @@ static inline void write_log(const char *path, const truth *w, rng *g) {
   assert_int_equal(fclose(file), 0);
 }
 
+/* A robot, a file for its log, and the numbers of the test of this name. */
+typedef struct log_case {
+  rng g;
+  psdm_robot *robot;
+  char path[64];
+  const char *name; /* path */
+} log_case;
+
+static inline void log_case_new(log_case *l, const char *test, psdm_robot *robot) {
+  l->g = rng_start(test);
+  l->robot = robot;
+  l->name = log_path(l->path);
+}
+
+static inline void log_case_free(log_case *l) {
+  psdm_robot_free(l->robot);
+  unlink(l->path);
+}
+
 /* theta = K pi of the base parameters that a calibration has */
 static inline void true_theta(const psdm_robot *robot, const double *pi, double *theta) {
   psdm_model *model;
   psdm_error error;
   assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, &error), PSDM_OK);
-  for (int j = 0; j < psdm_model_l(model); j++) {
-    theta[j] = 0;
-    for (int k = 0; k < psdm_model_base_terms(model, j); k++) {
-      int standard;
-      double value = psdm_model_base_term(model, j, k, &standard);
-      theta[j] += value * pi[standard];
-    }
-  }
+  base_from_standard(model, pi, theta);
   psdm_model_free(model);
 }
 

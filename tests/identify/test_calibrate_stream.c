@@ -77,28 +77,26 @@ static void stops_half_way(const psdm_robot *robot, psdm_calibrate_options o, co
 
 /* blocks of the filter, read again, give the rows that the whole signal gives */
 TEST(same_answer) {
-  rng g = rng_start("same_answer");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_links);
-  truth w = log_of(robot, 80000, 0.001, 2, 1);
+  log_case l;
+  log_case_new(&l, "same_answer", parse_robot(two_links));
+  truth w = log_of(l.robot, 80000, 0.001, 2, 1);
   w.smooth = 0.1, w.noise = 0.01, w.step = 1e-5;
-  tones m = tones_of(&g, &w);
-  FILE *file = fopen(path, "w"); /* three segments, none of which ends with a window */
+  tones m = tones_of(&l.g, &w);
+  FILE *file = fopen(l.path, "w"); /* three segments, none of which ends with a window */
   assert_non_null(file);
-  write_rows(file, &w, &g, &m, true, 0);
+  write_rows(file, &w, &l.g, &m, true, 0);
   w.rows = 12000;
-  write_rows(file, &w, &g, &m, false, 200);
+  write_rows(file, &w, &l.g, &m, false, 200);
   w.rows = 68011;
-  write_rows(file, &w, &g, &m, false, 300);
+  write_rows(file, &w, &l.g, &m, false, 300);
   assert_int_equal(fclose(file), 0);
   for (int round = 0; round < 2; round++) {
-    psdm_calibrate_options o = fixed(&name, round ? 9.3 : 28); /* strides 10 and 3 */
+    psdm_calibrate_options o = fixed(&l.name, round ? 9.3 : 28); /* strides 10 and 3 */
     o.holdout = 0.25;
     if (round) o.delay = 0.0013;
-    psdm_calibration *whole = calibrate(robot, &o, NULL);
+    psdm_calibration *whole = calibrate(l.robot, &o, NULL);
     o.cache = 70000;
-    psdm_calibration *streamed = calibrate(robot, &o, NULL);
+    psdm_calibration *streamed = calibrate(l.robot, &o, NULL);
     assert_int_equal(whole->rows, streamed->rows);
     assert_int_equal(whole->rows, 80000 + 12000 + 68011);
     assert_int_equal(whole->used, streamed->used);
@@ -127,25 +125,24 @@ TEST(same_answer) {
     assert_true(worst[2] < 1e-12 * largest[1] / (0.001 * 0.001)); /* two differences, each over two samples */
     assert_true(off < 1e-9 * size);
     free(a.value), free(b.value);
-    if (round) stops_half_way(robot, o, whole);
+    if (round) stops_half_way(l.robot, o, whole);
     psdm_calibration_free(whole);
     psdm_calibration_free(streamed);
   }
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 /* ten times the rows, the same memory */
 TEST(memory_is_flat) {
-  rng g = rng_start("memory_is_flat");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(
-      "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n");
+  log_case l;
+  log_case_new(
+      &l, "memory_is_flat",
+      parse_robot(
+          "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n"));
   static const long lengths[] = {200000, 1000000};
   size_t most[2];
   for (int k = 0; k < 2; k++) {
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(l.path, "w");
     assert_non_null(file);
     fputs("t,q1,tau1\n", file);
     /* a pendulum's torque by recursion: no library function is called a million times */
@@ -154,14 +151,15 @@ TEST(memory_is_flat) {
       double next = s + turn * c;
       c -= turn * next, s = next;
       fprintf(file, "%ld.%03ld,%ld.%06lde-7,%ld.%06lde-7\n", row / 1000, row % 1000, lround(s * 1e7),
-              labs(lround(s * 1e13)) % 1000000, lround(30 * c * 1e6 + (double)(rng_next(&g) % 1000000)), row % 1000000);
+              labs(lround(s * 1e13)) % 1000000, lround(30 * c * 1e6 + (double)(rng_next(&l.g) % 1000000)),
+              row % 1000000);
     }
     assert_int_equal(fclose(file), 0);
     bytes b = {.allocator = {.allocate = take, .release = give}};
     b.allocator.user = &b;
-    psdm_calibrate_options o = fixed(&name, 20);
+    psdm_calibrate_options o = fixed(&l.name, 20);
     o.cache = 70000;
-    psdm_calibration *calibration = calibrate(robot, &o, &b.allocator);
+    psdm_calibration *calibration = calibrate(l.robot, &o, &b.allocator);
     assert_int_equal(calibration->rows, lengths[k]);
     psdm_calibration_free(calibration);
     assert_int_equal(b.live, 0);
@@ -170,8 +168,7 @@ TEST(memory_is_flat) {
   print_message("most memory: %.2f MB of %ld rows, %.2f MB of %ld\n", (double)most[0] / 1e6, lengths[0],
                 (double)most[1] / 1e6, lengths[1]);
   assert_true((double)most[1] < 1.02 * (double)most[0] + 1e4);
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 TEST_MAIN(same_answer, memory_is_flat)

@@ -14,12 +14,6 @@ static double *numbers(size_t count) {
   return memset(fenced_new(bytes), 0, bytes);
 }
 
-static double noise(rng *g) {
-  double sum = 0;
-  for (int i = 0; i < 12; i++) sum += rng_uniform(g, -0.5, 0.5);
-  return sum;
-}
-
 /* ---- energy ---- */
 
 /* h theta is the energy of psdm_energy up to a constant, on trees with every kind of joint */
@@ -28,12 +22,7 @@ TEST(test_energy) {
   char text[16384];
   double worst = 0;
   for (int round = 0; round < 80; round++) {
-    const random_options kinds = {.n_min = 1,
-                                  .n_max = 6,
-                                  .coupled = round % 3 == 1,
-                                  .trees = round % 2 == 1,
-                                  .prismatic = round % 4 > 1,
-                                  .drives = round % 5 != 0};
+    const random_options kinds = random_kinds(round, 6);
     psdm_robot *robot = parse_robot(random_robot_text(&g, &kinds, text, sizeof text));
     psdmp_identify_run r = {.robot = robot, .n = psdm_robot_n(robot), .S = psdm_robot_parameter_count(robot)};
     assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &r.model, NULL, NULL), PSDM_OK);
@@ -92,7 +81,7 @@ TEST(test_blocks) {
     for (int k = 0; k < samples; k++)
       for (int i = 0; i < n; i++) {
         int block = k * PSDMP_IDENTIFY_BLOCKS / samples, first = i ? l + own[0] : l;
-        double *row = psdmp_linalg_blocks_row(&b, i, block), tau = noise(&g);
+        double *row = psdmp_linalg_blocks_row(&b, i, block), tau = rng_normal(&g);
         for (int j = 0; j < l + own[i]; j++) row[j] = rng_uniform(&g, -1, 1), tau += row[j];
         row[l + own[i]] = tau;
         if (!(mask >> block & 1)) continue;
@@ -160,10 +149,10 @@ TEST(test_instruments) {
         for (int j = 0; j < half; j++) {
           int at = j < l ? j : first + j - l;
           row[j] = rng_uniform(&g, -1, 1);
-          row[half + j] = row[j] + 0.3 * noise(&g);
+          row[half + j] = row[j] + 0.3 * rng_normal(&g);
           z[at] = row[j] / sigma[i], w[at] = row[half + j] / sigma[i];
         }
-        row[2 * half] = noise(&g);
+        row[2 * half] = rng_normal(&g);
         for (int j = 0; j < half; j++) row[2 * half] += row[j];
         tau[N * k + i] = row[2 * half] / sigma[i];
       }
@@ -305,7 +294,7 @@ TEST(test_essential) {
     for (int j = 0; j < W; j++) in[j] = true;
     for (int k = 0; k < rows; k++) {
       double common = rng_uniform(&g, -1, 1);
-      b[k] = noise(&g);
+      b[k] = rng_normal(&g);
       for (int j = 0; j < W; j++) {
         A[(long)j * rows + k] = rng_uniform(&g, -1, 1) + 0.5 * common;
         if (j % 2 || j >= base) b[k] += A[(long)j * rows + k] * (j % 3 ? 1 : 0.1);

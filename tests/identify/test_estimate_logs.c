@@ -336,26 +336,23 @@ static bool until_simulated(void *user, const char *doing, double share) {
 }
 
 TEST(stopped) {
-  rng g = rng_start("stopped");
-  psdm_robot *robot = load_shipped("two_link");
-  truth w = rough(robot);
+  log_case l;
+  log_case_new(&l, "stopped", load_shipped("two_link"));
+  truth w = rough(l.robot);
   const damage d = {.accelerations = true, .outliers = 0.03};
-  char path[64];
-  const char *name = log_path(path);
-  write_damaged(path, &w, &d, &g, &g);
+  write_damaged(l.path, &w, &d, &l.g, &l.g);
   for (int round = 0; round < 2 * WALKING; round++) {
     int e = round / 2, left = 1 + round % 2; /* before the first pass, or behind it */
-    psdm_calibrate_options o = plain_options(&name, 1, walking[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
+    psdm_calibrate_options o = plain_options(&l.name, 1, walking[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
     o.progress = until_simulated, o.progress_user = &left, o.rest = 0;
     psdm_calibration *c = NULL;
     psdm_error error = {0};
-    if (psdm_calibrate(robot, &o, NULL, &c, &error)) fail_msg("%s: %s", error.file, error.text);
+    if (psdm_calibrate(l.robot, &o, NULL, &c, &error)) fail_msg("%s: %s", error.file, error.text);
     assert_all_finite(c);
     assert_true((c->stopped || walking[e] == PSDM_ESTIMATOR_ENERGY) && c->steps <= 2);
     psdm_calibration_free(c);
   }
-  unlink(path);
-  psdm_robot_free(robot);
+  log_case_free(&l);
 }
 
 TEST_MAIN(exact_logs, torque_noise, outliers, robust_solves_its_equations, noisy_velocities,

@@ -7,7 +7,9 @@
 #include "identify/estimate_priv.h"
 #include "psdm/base_parameters.h"
 
-enum { N = 2, ROWS = 420, BLOCK = PSDMP_IDENTIFY_BLOCKS };
+enum { N = 2, BASE = 64, ROWS = 420, BLOCK = PSDMP_IDENTIFY_BLOCKS };
+
+#include "test_scene.h"
 
 static const char arm[] =
     "name: coupled\nconvention: dh\ngravity: [1, -9.81, 2]\n"
@@ -17,62 +19,14 @@ static const char arm[] =
     "  - {mass: 3, com: [-0.2, 0.015, 0.02], inertia: {xx: 0.01, yy: 0.05, zz: 0.05, yz: 0.001}}\n"
     "transmission: [[1, 0], [-1, 1]]\n";
 
-/* ---- a run without a calibration ---- */
+/* ---- a run without a calibration: the drives choose four and three of seven columns ---- */
 
-typedef struct scene {
-  psdmp_identify_run run;
-  psdm_calibrate_options options;
-  psdmp_base_arena arena;
-  psdmp_identify_dictionary dictionary[N];
-  psdmp_identify_choice choice[N];
-  double speed[N], span[N], centre[N], sigma[N], load[64];
-  char reason[8][160];
-  unsigned char reached[N * 64];
-} scene;
-
-/* dictionaries of seven columns; the drives choose four and three of them */
 static void scene_new(scene *s, bool plain, rng *g) {
-  static const psdmp_parameters_column columns[7] = {
-      {PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
-      {PSDM_COLUMN_STOP, 0.05, 0}, {PSDM_COLUMN_TANH, 0.8, 2}, {PSDM_COLUMN_SIGN, 0, 0}};
-  memset(s, 0, sizeof *s);
-  psdm_robot *robot = plain ? parse_robot(two_links) : parse_robot(arm);
-  s->options = (psdm_calibrate_options){.threads = 1, .holdout = 0.2};
-  s->run =
-      (psdmp_identify_run){.robot = robot,
-                           .options = &s->options,
-                           .n = N,
-                           .speed = s->speed,
-                           .span = s->span,
-                           .centre = s->centre,
-                           .sigma = s->sigma,
-                           .dictionary = s->dictionary,
-                           .choice = s->choice,
-                           .reason = s->reason,
-                           .reached = s->reached,
-                           .interval = 0.01,
-                           .rows = ROWS,
-                           .still = 0.1,
-                           .rest = 0.05,
-                           .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
-  assert_int_equal(psdm_parameters_model(robot, NULL, &s->run.model, NULL), PSDM_OK);
-  assert_true(psdmp_identify_run_transmission(&s->run, &s->arena) && psdmp_identify_run_formulas(&s->run, &s->arena));
-  assert_int_equal(psdm_work_new(robot, NULL, &s->run.work), PSDM_OK);
-  for (int i = 0; i < N; i++) {
-    s->dictionary[i].count = 7;
-    memcpy(s->dictionary[i].column, columns, sizeof columns);
-    s->choice[i] = i ? (psdmp_identify_choice){3, {4, 5, 0}} : (psdmp_identify_choice){4, {0, 2, 6, 1}};
-    s->speed[i] = 1 + i, s->sigma[i] = 1;
-  }
+  scene_begin(s, plain ? parse_robot(two_links) : parse_robot(arm), !plain, ROWS, 0.1);
+  s->options.holdout = 0.2;
+  s->run.sigma = s->sigma;
+  s->choice[0] = (psdmp_identify_choice){4, {0, 2, 6, 1}}, s->choice[1] = (psdmp_identify_choice){3, {4, 5, 0}};
   for (int j = 0; j < s->run.l; j++) s->load[j] = rng_uniform(g, -1, 1);
-  s->run.theta_load = s->load;
-}
-
-static void scene_free(scene *s) {
-  psdmp_base_arena_free(&s->arena);
-  psdm_work_free(s->run.work, NULL);
-  psdm_model_free(s->run.model);
-  psdm_robot_free((psdm_robot *)(size_t)s->run.robot);
 }
 
 /* a stretch of rows in memory, some of them bad for one drive */

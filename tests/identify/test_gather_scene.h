@@ -11,6 +11,8 @@
 
 enum { N = 3, ROWS = 260, SEGMENTS = 2, ALL = SEGMENTS * ROWS, BASE = 40, WIDE = 48, MOST_PARTS = 16 };
 
+#include "test_scene.h"
+
 /* drives two and three move with those before them */
 static const char coupled[] =
     "name: coupled\nconvention: dh\ngravity: [1, -9.81, 2]\n"
@@ -28,66 +30,19 @@ static const double transmission[N][N] = {{1, 0, 0}, {-1, 1, 0}, {0.5, 0.25, 1}}
 
 /* ---- the run ---- */
 
-typedef struct scene {
-  psdmp_identify_run run;
-  psdm_calibrate_options options;
-  psdmp_base_arena arena;
-  psdmp_identify_dictionary dictionary[N];
-  psdmp_identify_choice choice[N];
-  double speed[N], span[N], centre[N], load[BASE];
-  unsigned char reached[N * BASE];
-  bool coupled;
-} scene;
-
 /* Drives choose five, two and three of seven columns; each is reached by some base parameters. The first drive has the
  * widest rows, or with all columns the last one. */
 static inline void scene_new(scene *s, bool couples, rng *g) {
-  static const psdmp_parameters_column columns[7] = {
-      {PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
-      {PSDM_COLUMN_STOP, 0.05, 0}, {PSDM_COLUMN_TANH, 0.8, 2}, {PSDM_COLUMN_SIGN, 0, 0}};
-  memset(s, 0, sizeof *s);
-  psdm_robot *robot = parse_robot(couples ? coupled : single);
-  s->coupled = couples;
-  s->options = (psdm_calibrate_options){.threads = 1, .holdout_block = 0.7, .holdout_every = 4};
-  s->run =
-      (psdmp_identify_run){.robot = robot,
-                           .options = &s->options,
-                           .n = N,
-                           .speed = s->speed,
-                           .span = s->span,
-                           .centre = s->centre,
-                           .dictionary = s->dictionary,
-                           .choice = s->choice,
-                           .reached = s->reached,
-                           .interval = 0.01,
-                           .rows = ALL,
-                           .still = 0.125,
-                           .rest = 0.05,
-                           .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
-  assert_int_equal(psdmp_parameters_model(robot, NULL, &s->run.model, NULL, NULL), PSDM_OK);
-  assert_true(psdmp_identify_run_transmission(&s->run, &s->arena) && psdmp_identify_run_formulas(&s->run, &s->arena));
-  assert_int_equal(psdm_work_new(robot, NULL, &s->run.work), PSDM_OK);
-  assert_true(s->run.l > 10 && s->run.l <= BASE && !s->run.T == !couples);
-  for (int i = 0; i < N; i++) {
-    static const psdmp_identify_choice choices[N] = {{5, {0, 2, 6, 1, 4}}, {2, {4, 5}}, {3, {4, 2, 0}}};
-    s->dictionary[i].count = 5 + i;
-    memcpy(s->dictionary[i].column, columns, sizeof columns);
-    s->choice[i] = choices[i];
-    s->speed[i] = 1 + i;
-  }
+  static const psdmp_identify_choice choices[N] = {{5, {0, 2, 6, 1, 4}}, {2, {4, 5}}, {3, {4, 2, 0}}};
+  scene_begin(s, parse_robot(couples ? coupled : single), couples, ALL, 0.125);
+  s->options.holdout_block = 0.7, s->options.holdout_every = 4;
+  assert_true(s->run.l > 10);
+  for (int i = 0; i < N; i++) s->dictionary[i].count = 5 + i, s->choice[i] = choices[i];
   for (int j = 0; j < s->run.l; j++) {
     s->load[j] = rng_uniform(g, -1, 1);
     for (int i = 0; i < N; i++)
       s->reached[i * s->run.l + j] = i == 0 ? j > 0 : i == 1 ? j % 3 != 1 : j != 4 && j + 1 < s->run.l;
   }
-  s->run.theta_load = s->load;
-}
-
-static inline void scene_free(scene *s) {
-  psdmp_base_arena_free(&s->arena);
-  psdm_work_free(s->run.work, NULL);
-  psdm_model_free(s->run.model);
-  psdm_robot_free((psdm_robot *)(size_t)s->run.robot);
 }
 
 static inline int own_columns(const scene *s, int drive, bool chosen) {

@@ -127,13 +127,6 @@ static void demand(const char *name, const difference *worst, double bound) {
   assert_true(worst->theta <= bound && worst->covariance <= bound && worst->misfit <= bound);
 }
 
-/* sum of twelve uniform numbers: nearly normal, variance one */
-static double noise(rng *g) {
-  double sum = 0;
-  for (int i = 0; i < 12; i++) sum += rng_uniform(g, -0.5, 0.5);
-  return sum;
-}
-
 /* ---- against the batch ---- */
 
 /* omitted rows, rows of zeros, fewer equations than parameters: the initial uncertainty carries all of it */
@@ -147,7 +140,7 @@ TEST(test_random) {
     for (int j = 0; j < p; j++) b.theta[j] = rng_uniform(&g, -2, 2), b.sd[j] = pow(10, rng_uniform(&g, -1, 1));
     for (int i = 0; i < samples * rows; i++) {
       int kind = rng_int(&g, 0, 19);
-      b.tau[i] = noise(&g);
+      b.tau[i] = rng_normal(&g);
       b.sigma[i] = kind == 0 ? 0 : kind == 1 ? INFINITY : rng_uniform(&g, 0.2, 2);
       for (int j = 0; j < p; j++)
         b.Y[(long)i * p + j] = kind == 2  ? 0
@@ -190,7 +183,7 @@ TEST(test_kr6) {
           psdm_model_base_term(m, j, 0, &k), b.Y[row * l + j] = Y[(long)i * S + k], tau += b.Y[row * l + j] * theta[j];
         for (int k = 0; k < S; k++) standard += Y[(long)i * S + k] * pi[k];
         check = fmax(check, fabs(tau - standard)), largest = fmax(largest, fabs(standard));
-        b.sigma[row] = sigma_share * (n - i), b.tau[row] = tau + b.sigma[row] * noise(&g);
+        b.sigma[row] = sigma_share * (n - i), b.tau[row] = tau + b.sigma[row] * rng_normal(&g);
       }
     }
     compare(&b, &worst);
@@ -220,7 +213,7 @@ TEST(test_jump) {
     assert_true(psdm_online_misfit(o[k]) == 0);
   }
   for (int step = 0; step < STEPS; step++) {
-    double y[P], tau = sigma * noise(&g);
+    double y[P], tau = sigma * rng_normal(&g);
     if (step == STEPS - 500) truth[2] = 2.5;
     for (int j = 0; j < P; j++) y[j] = rng_uniform(&g, -1, 1), tau += y[j] * truth[j];
     for (int k = 0; k < 2; k++) assert_int_equal(psdm_online_add(o[k], 1, y, &tau, &sigma), PSDM_OK);

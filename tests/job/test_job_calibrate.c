@@ -1,6 +1,5 @@
 /* test_job_calibrate.c: the job calibrate on logs in memory, in one go and in steps: what it keeps is what the library
  * finds in files of the same numbers; stops, refusals, the checkpoint, the report. */
-#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +72,7 @@ static int tear_down(void **state) {
 }
 
 static const char *path_in(char path[200], const char *name) {
-  snprintf(path, 200, "%s/%s", folder, name);
+  snprintf(path, 200, "%s/%s", own_folder, name);
   return path;
 }
 
@@ -162,16 +161,6 @@ TEST(an_answer_from_memory_is_the_librarys) {
   psdm_job_free(job);
 }
 
-static char *text_of(const char *path) {
-  char *text = calloc(1, 1 << 22);
-  FILE *in = fopen(path, "r");
-  assert_true(text && in);
-  size_t read = fread(text, 1, (1 << 22) - 1, in);
-  assert_in_range(read, 1, (1 << 22) - 2);
-  fclose(in);
-  return text;
-}
-
 /* files, kept texts and kept rows have the same content */
 TEST(files_and_what_is_kept_are_the_same) {
   static const char *const settings[] = {"out", "urdf"};
@@ -188,7 +177,7 @@ TEST(files_and_what_is_kept_are_the_same) {
   keep(job, "predict");
   run(job);
   for (int k = 0; k < 2; k++) {
-    char *text = text_of(path_in(path, settings[k]));
+    char *text = file_read(path_in(path, settings[k]));
     assert_string_equal(text, psdm_job_text_of(job, settings[k]));
     free(text);
   }
@@ -354,7 +343,7 @@ TEST(the_gravity_step) {
   assert_int_equal(rows.columns, 8);
   assert_string_equal(rows.names[1], "step");
   for (long k = 0; k < rows.rows; k++) assert_true(rows.values[k * 8 + 1] == PSDM_STEP_GRAVITY);
-  char *csv = text_of(path);
+  char *csv = file_read(path);
   assert_true(strncmp(csv, "t,step,drive,heldout,q,qd,measured,predicted\n", 45) == 0);
   assert_non_null(strstr(csv, ",gravity,2,0,"));
   free(csv);

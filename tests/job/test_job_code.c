@@ -1,5 +1,4 @@
 /* test_job_code.c: codegen and bench as jobs: files in a folder, operations that belong together, stops. */
-#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,18 +12,14 @@ static const psdm_codegen_result *code_of(const psdm_job *job) {
 
 /* the text of a file in the folder NAME of this test's folder */
 static char *text_of(const char *name, const char *file) {
-  char path[200], *text = calloc(1, 1 << 20);
-  snprintf(path, sizeof path, "%s/%s/%s", folder, name, file);
-  FILE *in = fopen(path, "r");
-  if (!in) fail_msg("%s is missing", path);
-  assert_true(text && fread(text, 1, (1 << 20) - 1, in) > 0);
-  fclose(in);
-  return text;
+  char path[200];
+  snprintf(path, sizeof path, "%s/%s/%s", own_folder, name, file);
+  return file_read(path);
 }
 
 static void code_in(psdm_job *job, const char *name, const char *functions) {
   char path[100];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(path, sizeof path, "%s/%s", own_folder, name);
   set(job, "out", path);
   set(job, "functions", functions);
 }
@@ -61,7 +56,7 @@ TEST(a_stop_while_generating) {
   set(job, "effort", "100000");
   refuses(job, PSDM_E_STOPPED, "");
   char path[100];
-  snprintf(path, sizeof path, "%s/hurried", folder);
+  snprintf(path, sizeof path, "%s/hurried", own_folder);
   assert_int_not_equal(access(path, F_OK), 0);
 }
 

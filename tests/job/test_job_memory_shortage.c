@@ -2,33 +2,7 @@
  * payload. */
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "../payload/test_payload_file.h"
-#include "shortage.h"
-#include "jobs.h"
-
-/* a command, settings in pairs, and what is kept, each list ending with NULL; what it takes from memory */
-typedef struct errand {
-  const char *command, *const *settings, *const *kept;
-  psdm_status (*give)(psdm_job *job, psdm_error *error);
-} errand;
-
-static psdm_status try_job(const psdm_allocator *allocator, const void *what, psdm_error *error) {
-  const errand *e = what;
-  psdm_job *job;
-  (void)allocator;
-  psdm_status status = psdm_job_new(e->command, NULL, &job, error);
-  if (!status) status = psdm_job_robot(job, robot, error);
-  for (int k = 0; e->settings[k] && !status; k += 2)
-    status = psdm_job_set(job, e->settings[k], e->settings[k + 1], error);
-  for (int k = 0; e->kept[k] && !status; k++) status = psdm_job_keep(job, e->kept[k], error);
-  if (!status) status = e->give(job, error);
-  if (!status) status = psdm_job_run(job, error);
-  for (int k = 0; e->kept[k] && !status; k++) {
-    psdm_job_rows rows;
-    assert_true(psdm_job_rows_of(job, e->kept[k], &rows) || psdm_job_text_of(job, e->kept[k]));
-  }
-  psdm_job_free(job);
-  return status;
-}
+#include "job_errand.h"
 
 static const double times[] = {0, 0.5, 1}, first[] = {0, 0.3, 1}, second[] = {0, 0.1, 0.5};
 
@@ -45,7 +19,7 @@ TEST(plan) {
   /* whether the trajectory fits into memory, and whether it is a file of its own, is asked where that can be
    * answered */
   for (int k = 0; k < 2; k++) /* the second one's are those that the first has not come to */
-    assert_true(shortage_tolerated("plan", try_job, &(errand){"plan", settings[k], kept, give_trajectory}) > 5);
+    assert_true(shortage_tolerated("plan", try_job, &(errand){"plan", settings[k], kept, .give = give_trajectory}) > 5);
 }
 
 static char parameters[TEXT];
@@ -82,8 +56,8 @@ TEST(payload) {
   psdm_robot_parameters(robot, pi);
   parameter_text(&(parameter_file){.robot = robot, .pi = pi, .viscous = 1, .coulomb = 0.1, .smooth = 0.1}, parameters,
                  sizeof parameters);
-  assert_true(shortage_everywhere("payload", try_job, &(errand){"payload", known, out, give_parameters}) > 10);
-  assert_true(shortage_everywhere("payload", try_job, &(errand){"payload", none, both, give_log}) > 10);
+  assert_true(shortage_everywhere("payload", try_job, &(errand){"payload", known, out, .give = give_parameters}) > 10);
+  assert_true(shortage_everywhere("payload", try_job, &(errand){"payload", none, both, .give = give_log}) > 10);
 }
 
 TEST_MAIN_IN(load, unload, plan, payload)

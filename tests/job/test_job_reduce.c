@@ -1,5 +1,4 @@
 /* test_job_reduce.c: reduce as a job: a model within its error, listed states from memory, files in a folder, stops. */
-#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -99,17 +98,17 @@ TEST(listed_states) {
   for (int c = 0; c < COLUMNS; c++) column[c] = &values[0][c], stride[c] = COLUMNS;
   psdm_job *job = job_of("reduce", NULL, robot);
   if (psdm_job_table(job, "profile", ROWS, COLUMNS, names, column, stride, &error)) fail_msg("%s", error.text);
-  snprintf(path, sizeof path, "%s/small", folder);
+  snprintf(path, sizeof path, "%s/small", own_folder);
   set(job, "out", path);
   run(job);
   const psdm_reduce_result *r = reduced(job);
   assert_string_equal(r->profile, "listed");
   assert_int_equal(r->samples, ROWS);
-  snprintf(path, sizeof path, "%s/small/model.json", folder);
+  snprintf(path, sizeof path, "%s/small/model.json", own_folder);
   if (psdm_model_load(path, NULL, &model, &error)) fail_msg("%s", error.text);
   assert_int_equal(psdm_model_p(model), r->p);
   psdm_model_free(model);
-  snprintf(path, sizeof path, "%s/small/fanuc_sr6ia.c", folder);
+  snprintf(path, sizeof path, "%s/small/fanuc_sr6ia.c", own_folder);
   assert_int_equal(access(path, R_OK), 0);
   psdm_job_free(job);
 

@@ -5,71 +5,40 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "shortage.h"
-#include "jobs.h"
-
-/* a command, settings in pairs, and what is kept, each list ending with NULL; a log in memory (nullable) */
-typedef struct errand {
-  const char *command, *const *settings, *const *kept;
-  const psdm_log_table *log;
-} errand;
-
-static psdm_status take(psdm_job *job, const errand *e, psdm_error *error) {
-  psdm_status status = psdm_job_robot(job, robot, error);
-  for (int k = 0; e->settings[k] && !status; k += 2)
-    status = psdm_job_set(job, e->settings[k], e->settings[k + 1], error);
-  for (int k = 0; e->kept[k] && !status; k++) status = psdm_job_keep(job, e->kept[k], error);
-  if (e->log && !status) status = psdm_job_log(job, "log", e->log, error);
-  return status;
-}
-
-static psdm_status try_job(const psdm_allocator *allocator, const void *what, psdm_error *error) {
-  const errand *e = what;
-  psdm_job *job;
-  (void)allocator;
-  psdm_status status = psdm_job_new(e->command, NULL, &job, error);
-  if (!status) status = take(job, e, error);
-  if (!status) status = psdm_job_run(job, error);
-  for (int k = 0; e->kept[k] && !status; k++) {
-    psdm_job_rows rows;
-    assert_true(psdm_job_rows_of(job, e->kept[k], &rows) || psdm_job_text_of(job, e->kept[k]));
-  }
-  psdm_job_free(job);
-  return status;
-}
+#include "job_errand.h"
 
 TEST(excite) {
   static const char *const settings[] = {"for", "gravity", "seconds", "20", "rate", "20", "effort", "90", NULL},
                            *const kept[] = {"out", NULL};
-  assert_true(shortage_everywhere("excite", try_job, &(errand){"excite", settings, kept, NULL}) > 10);
+  assert_true(shortage_everywhere("excite", try_job, &(errand){"excite", settings, .kept = kept}) > 10);
 }
 
 TEST(simulate) {
   static const char *const settings[] = {"inverse", "",  "reference", "cubic", "to", "1,1",
                                          "time",    "1", "output",    "0.1",   NULL},
                            *const kept[] = {"out", "log", NULL};
-  assert_true(shortage_everywhere("simulate", try_job, &(errand){"simulate", settings, kept, NULL}) > 10);
+  assert_true(shortage_everywhere("simulate", try_job, &(errand){"simulate", settings, .kept = kept}) > 10);
 }
 
 TEST(inspect) {
   static const char *const settings[] = {"at", "0.1,0.2", NULL}, *const kept[] = {NULL};
-  assert_true(shortage_everywhere("inspect", try_job, &(errand){"inspect", settings, kept, NULL}) > 10);
+  assert_true(shortage_everywhere("inspect", try_job, &(errand){"inspect", settings, .kept = kept}) > 10);
 }
 
 TEST(derive) {
   static const char *const settings[] = {"assume", "ry1 = 0,rz1 = 0", NULL}, *const kept[] = {NULL};
-  assert_true(shortage_everywhere("derive", try_job, &(errand){"derive", settings, kept, NULL}) > 10);
+  assert_true(shortage_everywhere("derive", try_job, &(errand){"derive", settings, .kept = kept}) > 10);
 }
 
 TEST(params) {
   static const char *const settings[] = {"symbolic", "", "rename", "a1=L1,a2=L2", NULL}, *const kept[] = {"latex",
                                                                                                           NULL};
-  assert_true(shortage_everywhere("params", try_job, &(errand){"params", settings, kept, NULL}) > 10);
+  assert_true(shortage_everywhere("params", try_job, &(errand){"params", settings, .kept = kept}) > 10);
 }
 
 TEST(analyze) {
   static const char *const settings[] = {"points", "200", "limits", "1=-1:1", NULL}, *const kept[] = {NULL};
-  assert_true(shortage_everywhere("analyze", try_job, &(errand){"analyze", settings, kept, NULL}) > 10);
+  assert_true(shortage_everywhere("analyze", try_job, &(errand){"analyze", settings, .kept = kept}) > 10);
 }
 
 enum { ROWS = 80 };
@@ -95,7 +64,8 @@ TEST(calibrate) {
                                          "delay",     "0",   "rest",           "none", "threads", "1",
                                          "offset",    "0,0", "max_rel",        "1e-9", NULL},
                            *const kept[] = {"out", "predict", NULL};
-  assert_true(shortage_everywhere("calibrate", try_job, &(errand){"calibrate", settings, kept, small_log("log")}) > 10);
+  assert_true(shortage_everywhere("calibrate", try_job,
+                                  &(errand){"calibrate", settings, .kept = kept, .log = small_log("log")}) > 10);
 }
 
 /* a command whose setting names a file of these rows */
@@ -105,7 +75,7 @@ static void with_rows(const char *command, const char *setting, const char *rows
   assert_int_equal(write(file, rows, strlen(rows)), strlen(rows));
   close(file);
   const char *const settings[] = {setting, path, NULL}, *const kept_ones[] = {kept, NULL};
-  assert_true(shortage_everywhere(command, try_job, &(errand){command, settings, kept_ones, NULL}) > 10);
+  assert_true(shortage_everywhere(command, try_job, &(errand){command, settings, .kept = kept_ones}) > 10);
   unlink(path);
 }
 

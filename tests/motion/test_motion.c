@@ -1,6 +1,5 @@
 /* test_motion.c: motions against closed formulas in extended precision, against each other's derivatives, and
  * splines against a dense twin. */
-#define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,12 +10,6 @@
 #include "support.h"
 
 enum { ORDERS = PSDM_MOTION_ORDERS, MOST = 8 };
-
-/* fails the test with the library's message */
-static void must(psdm_status status, const psdm_error *error) {
-  char sentence[900];
-  if (status) fail_msg("%s", psdm_error_format(error, sentence, sizeof sentence));
-}
 
 static void randoms(rng *g, double size, double *x, int count) {
   for (int i = 0; i < count; i++) x[i] = rng_uniform(g, -size, size);
@@ -61,7 +54,7 @@ TEST(test_polynomial) {
     psdm_error error;
     randoms(&g, 3, from, n);
     randoms(&g, 3, to, n);
-    must(psdm_motion_polynomial(n, 2 * half + 1, from, to, start, duration, NULL, &m, &error), &error);
+    expect_ok(psdm_motion_polynomial(n, 2 * half + 1, from, to, start, duration, NULL, &m, &error), &error);
     assert_int_equal(psdm_motion_n(m), n);
     assert_true(psdm_motion_begin(m) == start && psdm_motion_end(m) == start + duration);
     expect_still(m, start - 0.1 * duration, from);
@@ -108,8 +101,8 @@ TEST(test_sines) {
     randoms(&g, 2, a, n * terms);
     randoms(&g, 3, b, n * terms);
     randoms(&g, 9, w, n * terms);
-    if (fourier) must(psdm_motion_fourier(n, terms, period, centre, a, b, 7, NULL, &m, &error), &error);
-    else must(psdm_motion_sines(n, terms, centre, a, w, b, 7, NULL, &m, &error), &error);
+    if (fourier) expect_ok(psdm_motion_fourier(n, terms, period, centre, a, b, 7, NULL, &m, &error), &error);
+    else expect_ok(psdm_motion_sines(n, terms, centre, a, w, b, 7, NULL, &m, &error), &error);
     assert_true(psdm_motion_begin(m) == 0 && psdm_motion_end(m) == 7);
     double t = rng_uniform(&g, -3, 10);
     psdm_motion_at(m, t, ORDERS, x);
@@ -239,7 +232,7 @@ TEST(test_spline_twin) {
     psdm_error error;
     random_times(&g, rows, 10, t);
     randoms(&g, 2, q, rows);
-    must(psdm_motion_table(1, rows, t, q, NULL, NULL, NULL, &m, &error), &error);
+    expect_ok(psdm_motion_table(1, rows, t, q, NULL, NULL, NULL, &m, &error), &error);
     dense_splines(rows, t, c);
     for (int sample = 0; sample < 5 * rows; sample++) {
       int k = sample % (rows - 1);
@@ -287,9 +280,9 @@ TEST(test_spline_reproduces) {
     random_times(&g, rows, 5, t);
     randoms(&g, 2, from, N);
     randoms(&g, 2, to, N);
-    must(psdm_motion_polynomial(N, 5, from, to, t[0], t[rows - 1] - t[0], NULL, &move, &error), &error);
+    expect_ok(psdm_motion_polynomial(N, 5, from, to, t[0], t[rows - 1] - t[0], NULL, &move, &error), &error);
     for (long k = 0; k < rows; k++) psdm_motion_at(move, t[k], 1, q + k * N);
-    must(psdm_motion_table(N, rows, t, q, NULL, NULL, NULL, &spline, &error), &error);
+    expect_ok(psdm_motion_table(N, rows, t, q, NULL, NULL, NULL, &spline, &error), &error);
     for (int sample = 0; sample < 50; sample++) {
       double at = rng_uniform(&g, t[0], t[rows - 1]);
       psdm_motion_at(move, at, ORDERS, x);
@@ -315,7 +308,7 @@ TEST(test_spline_converges) {
     psdm_motion *m;
     psdm_error error;
     for (int k = 0; k < rows; k++) t[k] = (double)k / (rows - 1), q[k] = pow(sin(pi * t[k]), 3);
-    must(psdm_motion_table(1, rows, t, q, NULL, NULL, NULL, &m, &error), &error);
+    expect_ok(psdm_motion_table(1, rows, t, q, NULL, NULL, NULL, &m, &error), &error);
     for (int k = 0; k <= 1000; k++) {
       psdm_motion_at(m, k / 1000.0, ORDERS, x);
       for (int order = 0; order < ORDERS; order++) { /* sin^3 = (3 sin - sin 3) / 4 */
@@ -344,7 +337,7 @@ TEST(test_spline_of_many) {
   for (long k = 0; k < MANY; k++) t[k] = (double)k * 1e-3 + (k && k < MANY - 1 ? rng_uniform(&g, -3e-4, 3e-4) : 0);
   const double w = 3.14159265358979323846 / (1e-3 * (MANY - 1));
   for (long k = 0; k < MANY; k++) q[2 * k] = 1, q[2 * k + 1] = pow(sin(w * t[k]), 3);
-  must(psdm_motion_table(2, MANY, t, q, NULL, NULL, NULL, &m, &error), &error);
+  expect_ok(psdm_motion_table(2, MANY, t, q, NULL, NULL, NULL, &m, &error), &error);
   for (int sample = 0; sample < 20000; sample++) {
     double at = rng_uniform(&g, 0, t[MANY - 1]), s = sin(w * at);
     psdm_motion_at(m, at, 2, x);
@@ -383,7 +376,7 @@ TEST(test_pieces) {
         for (int p = 0; p <= degree; p++) sum += c[e % N][p] * monomial(p, order, (long double)t[e / N] - t[0], 1);
         x[order][e] = (double)sum;
       }
-    must(psdm_motion_table(N, rows, t, x[0], x[1], degree == 5 ? x[2] : NULL, NULL, &m, &error), &error);
+    expect_ok(psdm_motion_table(N, rows, t, x[0], x[1], degree == 5 ? x[2] : NULL, NULL, &m, &error), &error);
     double span = fmax(1, t[rows - 1] - t[0]), size = pow(span, degree);
     for (long k = 0; k < rows; k++) {
       psdm_motion_at(m, t[k], ORDERS, y);
@@ -411,43 +404,25 @@ TEST(test_pieces) {
 
 /* ---- files and errors ---- */
 
-static void write_file(const char *text) {
-  FILE *file = fopen("m.csv", "w");
-  assert_non_null(file);
-  assert_true(fputs(text, file) >= 0);
-  assert_int_equal(fclose(file), 0);
-}
-
-static int enter_folder(void **state) {
-  static char folder[] = "/tmp/psdm-motion-XXXXXX";
-  *state = folder;
-  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state) {
-  remove("m.csv");
-  return chdir("/") || rmdir(*state);
-}
-
 TEST(test_load) {
   psdm_motion *m;
   psdm_error error;
   double x[ORDERS * 2];
   /* one row is held, whatever its velocity */
-  write_file("t,q1,qd1\n3,0.5,7\n");
-  must(psdm_motion_load("m.csv", 1, false, NULL, &m, &error), &error);
+  file_write("m.csv", "t,q1,qd1\n3,0.5,7\n");
+  expect_ok(psdm_motion_load("m.csv", 1, false, NULL, &m, &error), &error);
   assert_true(psdm_motion_begin(m) == 3 && psdm_motion_end(m) == 3);
   for (int k = 2; k <= 4; k++) expect_still(m, k, (const double[]){0.5});
   psdm_motion_free(m);
   /* columns in any order, extra ones passed over */
-  write_file("# a remark\nq2,note,t,q1\n1,9,0,2\n3,9,0.5,4\n");
-  must(psdm_motion_load("m.csv", 2, true, NULL, &m, &error), &error);
+  file_write("m.csv", "# a remark\nq2,note,t,q1\n1,9,0,2\n3,9,0.5,4\n");
+  expect_ok(psdm_motion_load("m.csv", 2, true, NULL, &m, &error), &error);
   expect_still(m, 1, (const double[]){4, 3});
   psdm_motion_at(m, 0.25, 2, x);
   assert_true(x[0] == 3 && x[1] == 2 && fabs(x[2] - 2 / 0.5 * 1.875) < 1e-14);
   psdm_motion_free(m);
-  write_file("t,q1,qd1,qdd1\n0,0,1,2\n2,6,5,2\n");
-  must(psdm_motion_load("m.csv", 1, false, NULL, &m, &error), &error);
+  file_write("m.csv", "t,q1,qd1,qdd1\n0,0,1,2\n2,6,5,2\n");
+  expect_ok(psdm_motion_load("m.csv", 1, false, NULL, &m, &error), &error);
   psdm_motion_at(m, 1, ORDERS, x); /* t + t^2 */
   assert_true(fabs(x[0] - 2) < 1e-14 && fabs(x[1] - 3) < 1e-14 && fabs(x[2] - 2) < 1e-13 && fabs(x[3]) < 1e-13 &&
               fabs(x[4]) < 1e-12);
@@ -483,7 +458,7 @@ TEST(test_load_errors) {
   psdm_motion *m;
   psdm_error error;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    write_file(cases[k].text);
+    file_write("m.csv", cases[k].text);
     psdm_status status = psdm_motion_load("m.csv", cases[k].n, false, NULL, &m, &error);
     expect_message(status, k + 1 < sizeof cases / sizeof *cases ? PSDM_E_PARSE : PSDM_E_ARGUMENT, &m, &error,
                    cases[k].sentence);
@@ -581,5 +556,5 @@ int main(void) {
   const struct CMUnitTest files[] = {cmocka_unit_test(test_load), cmocka_unit_test(test_load_errors),
                                      cmocka_unit_test(test_allocation_failure)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  return failed + cmocka_run_group_tests(files, enter_folder, leave_folder);
+  return failed + cmocka_run_group_tests(files, folder_enter, folder_remove);
 }

@@ -1,5 +1,4 @@
 /* test_signal.c: tables over time against a search from the beginning, from files, and refusals. */
-#define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +9,6 @@
 #include "support.h"
 
 enum { ROWS = 30, COLUMNS = 4 };
-
-/* fails the test with the library's message */
-static void must(psdm_status status, const psdm_error *error) {
-  char sentence[900];
-  if (status) fail_msg("%s", psdm_error_format(error, sentence, sizeof sentence));
-}
 
 /* one column at a time by its definition, row after row */
 static double plain(long rows, int columns, const double *t, const double *values, bool held, int column, double at) {
@@ -41,7 +34,7 @@ TEST(test_twin) {
     t[0] = rng_uniform(&g, -1, 1);
     for (long k = 1; k < rows; k++) t[k] = t[k - 1] + exp(rng_uniform(&g, -5, 1));
     for (long i = 0; i < rows * columns; i++) values[i] = rng_uniform(&g, -1, 1);
-    must(psdm_signal_table(columns, rows, t, values, held, NULL, &s, &error), &error);
+    expect_ok(psdm_signal_table(columns, rows, t, values, held, NULL, &s, &error), &error);
     assert_int_equal(psdm_signal_columns(s), columns);
     assert_int_equal(psdm_signal_rows(s), rows);
     assert_int_equal(psdm_signal_held(s), held);
@@ -66,37 +59,19 @@ TEST(test_twin) {
 
 /* ---- files ---- */
 
-static void write_file(const char *text) {
-  FILE *file = fopen("s.csv", "w");
-  assert_non_null(file);
-  assert_true(fputs(text, file) >= 0);
-  assert_int_equal(fclose(file), 0);
-}
-
-static int enter_folder(void **state) {
-  static char folder[] = "/tmp/psdm-signal-XXXXXX";
-  *state = folder;
-  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state) {
-  remove("s.csv");
-  return chdir("/") || rmdir(*state);
-}
-
 static const char *const wrench[] = {"fx", "fy", "mz", NULL}, *const may_lack[] = {"fy", "mz", NULL};
 
 TEST(test_load) {
   psdm_signal *s;
   psdm_error error;
   double got[3];
-  write_file("fx,t,mz\n1,0,3\n2,1,5\n");
-  must(psdm_signal_load("s.csv", wrench, may_lack, false, false, NULL, &s, &error), &error);
+  file_write("s.csv", "fx,t,mz\n1,0,3\n2,1,5\n");
+  expect_ok(psdm_signal_load("s.csv", wrench, may_lack, false, false, NULL, &s, &error), &error);
   psdm_signal_at(s, 0.5, got);
   assert_true(got[0] == 1.5 && got[1] == 0 && got[2] == 4);
   psdm_signal_free(s);
-  write_file("mz,extra,fx,fy,t\n1,9,2,3,4\n");
-  must(psdm_signal_load("s.csv", wrench, NULL, true, true, NULL, &s, &error), &error);
+  file_write("s.csv", "mz,extra,fx,fy,t\n1,9,2,3,4\n");
+  expect_ok(psdm_signal_load("s.csv", wrench, NULL, true, true, NULL, &s, &error), &error);
   psdm_signal_at(s, 4, got);
   assert_true(got[0] == 2 && got[1] == 3 && got[2] == 1);
   psdm_signal_at(s, 3.9, got);
@@ -126,7 +101,7 @@ TEST(test_errors) {
   psdm_signal *s;
   psdm_error e;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    write_file(cases[k].text);
+    file_write("s.csv", cases[k].text);
     expect_message(psdm_signal_load("s.csv", wrench, may_lack, false, false, NULL, &s, &e), PSDM_E_PARSE, &s, &e,
                    cases[k].sentence);
   }
@@ -150,7 +125,7 @@ TEST(test_many_names) {
   psdm_signal *s;
   psdm_error error;
   for (int k = 0; k < 200; k++) snprintf(text[k], sizeof text[k], "column%d", k), names[k] = text[k];
-  write_file("t,other\n1,1\n");
+  file_write("s.csv", "t,other\n1,1\n");
   assert_int_equal(psdm_signal_load("s.csv", names, names, false, false, NULL, &s, &error), PSDM_E_PARSE);
   assert_non_null(strstr(error.text, "column 'other' is not one of t, column0, column1, "));
   assert_non_null(strstr(error.text, ", ...; `ignore_extra`"));
@@ -187,4 +162,4 @@ TEST(test_allocation_failure) {
   }
 }
 
-TEST_MAIN_IN(enter_folder, leave_folder, test_twin, test_load, test_errors, test_many_names, test_allocation_failure)
+TEST_MAIN_IN(folder_enter, folder_remove, test_twin, test_load, test_errors, test_many_names, test_allocation_failure)

@@ -30,39 +30,33 @@ static psdm_calibrate_options plain(const char *const *path, int files) {
 
 /* several windows, a segment that is cut by one, rows in memory */
 TEST(from_memory) {
-  rng g = rng_start("from_memory");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_links);
-  write_segments(path, &g, robot, 34000);
+  log_case l;
+  log_case_new(&l, "from_memory", parse_robot(two_links));
+  write_segments(l.path, &l.g, l.robot, 34000);
   for (int e = 0; e < WALKING; e++) {
-    psdm_calibrate_options o = plain(&name, 1);
+    psdm_calibrate_options o = plain(&l.name, 1);
     o.estimator = walking[e], o.cutoff = 10;
-    same_everywhere(robot, o, 2 + e % 3, 2 + e % 2);
+    same_everywhere(l.robot, o, 2 + e % 3, 2 + e % 2);
   }
   static const int factors[] = {40, 1500}; /* the last one's means reach over all windows */
   for (size_t k = 0; k < sizeof factors / sizeof *factors; k++) {
-    psdm_calibrate_options o = plain(&name, 1);
+    psdm_calibrate_options o = plain(&l.name, 1);
     o.decimate = factors[k];
-    same_everywhere(robot, o, 2 + (int)k, 3);
+    same_everywhere(l.robot, o, 2 + (int)k, 3);
   }
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 /* columns with memory, too: of the rows before a window */
 TEST(with_memory_of_friction) {
-  rng g = rng_start("with_memory_of_friction");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(one_link);
-  write_pendulum(path, &g, 70000);
-  psdm_calibrate_options o = plain(&name, 1);
+  log_case l;
+  log_case_new(&l, "with_memory_of_friction", parse_robot(one_link));
+  write_pendulum(l.path, &l.g, 70000);
+  psdm_calibrate_options o = plain(&l.name, 1);
   /* both of whose motions have their own memory */
   o.estimator = PSDM_ESTIMATOR_IV, o.plain_friction = false, o.columns = 5, o.cutoff = 10;
-  same_everywhere(robot, o, 2, 2);
-  psdm_robot_free(robot);
-  unlink(path);
+  same_everywhere(l.robot, o, 2, 2);
+  log_case_free(&l);
 }
 
 /* ---- rows that are read again ---- */
@@ -147,17 +141,15 @@ static bool until_row(void *user, const psdm_predicted_row *row) {
 
 /* rows come in order and with the same bits, whoever made them; after a stop no more come */
 TEST(predictions) {
-  rng g = rng_start("predictions");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(one_link);
-  write_pendulum(path, &g, 100000);
+  log_case l;
+  log_case_new(&l, "predictions", parse_robot(one_link));
+  write_pendulum(l.path, &l.g, 100000);
   for (int round = 0; round < 2; round++) {
     written one = {0};
-    psdm_calibrate_options o = plain(&name, 1);
+    psdm_calibrate_options o = plain(&l.name, 1);
     o.cutoff = 100, o.cache = round == 1 ? 65536 : 0;
     for (o.threads = 1; o.threads <= 3; o.threads += 2) {
-      psdm_calibration *c = calibrate(robot, &o, NULL);
+      psdm_calibration *c = calibrate(l.robot, &o, NULL);
       written w = {0};
       long seen = 0;
       assert_int_equal(psdm_calibration_predict(c, note_row, &w, NULL), PSDM_OK);
@@ -168,31 +160,28 @@ TEST(predictions) {
       psdm_calibration_free(c);
     }
   }
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 /* ---- the truth ---- */
 
 /* with many windows and two threads, as with one: the residual is the filters' error */
 TEST(truth_is_found) {
-  rng g = rng_start("truth_is_found");
-  char path[64];
-  const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(one_link);
+  log_case l;
+  log_case_new(&l, "truth_is_found", parse_robot(one_link));
   double pi[10] = {3, 0.5, 0.02, 0, 0.05, 0.06, 0.3};
-  truth w = log_of(robot, 34000, 0.001, 2, 1);
+  truth w = log_of(l.robot, 34000, 0.001, 2, 1);
   w.rates = w.accelerations = true;
   w.pi = pi;
-  tones m = tones_of(&g, &w);
-  FILE *file = fopen(path, "w");
+  tones m = tones_of(&l.g, &w);
+  FILE *file = fopen(l.path, "w");
   assert_non_null(file);
-  write_rows(file, &w, &g, &m, true, 0);
+  write_rows(file, &w, &l.g, &m, true, 0);
   assert_int_equal(fclose(file), 0);
   for (int e = 0; e < WALKING; e++) {
-    psdm_calibrate_options o = plain(&name, 1);
+    psdm_calibrate_options o = plain(&l.name, 1);
     o.estimator = walking[e], o.kinematics = PSDM_KINEMATICS_ACCELERATION, o.cutoff = INFINITY, o.threads = 2;
-    psdm_calibration *c = calibrate(robot, &o, NULL);
+    psdm_calibration *c = calibrate(l.robot, &o, NULL);
     assert_true(fabs(c->column[0][0].gain - 2) < 0.01 && fabs(c->column[0][1].gain - 1) < 0.01);
     double rel = c->heldout[PSDM_FIT_MOVING].global_rel;
     print_message("%s: viscous %.6f, Coulomb %.6f, held out %.2g\n", psdm_estimator_name(walking[e]),
@@ -200,8 +189,7 @@ TEST(truth_is_found) {
     assert_true(rel < 1e-3);
     psdm_calibration_free(c);
   }
-  psdm_robot_free(robot);
-  unlink(path);
+  log_case_free(&l);
 }
 
 TEST_MAIN(read_again, from_memory, with_memory_of_friction, predictions, truth_is_found)

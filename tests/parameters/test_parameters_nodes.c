@@ -6,31 +6,26 @@
 #include "nodes.h"
 #include "psdm/predictor.h"
 
-typedef struct tally {
+typedef struct visitor {
   const psdm_robot *robot;
-  int refused, accepted, wrong;
-} tally;
+  nodes_tally tally;
+} visitor;
 
 static void visit(void *user, const char *text, nodes_change change, const char *where) {
-  tally *t = user;
+  visitor *v = user;
   counting c;
   counting_init(&c, 0);
   psdm_parameters *p = (psdm_parameters *)&p;
   psdm_error error = {0};
-  psdm_status status = psdm_parameters_parse(text, strlen(text), "p.yaml", t->robot, &c.allocator, &p, &error);
-  if (status) {
-    t->refused++;
-    assert_null(p);
-    t->wrong += !nodes_refused_well(status, &error, text, where);
-  } else {
+  psdm_status status = psdm_parameters_parse(text, strlen(text), "p.yaml", v->robot, &c.allocator, &p, &error);
+  if (nodes_accepted(&v->tally, status, p, &error, text, where)) {
     psdm_output *out;
     psdm_predictor *predictor;
-    t->accepted++;
-    if (change == NODES_KIND) print_error("%s of another kind is accepted\n", where), t->wrong++;
+    if (change == NODES_KIND) nodes_wrongly(&v->tally, "another kind", where);
     assert_int_equal(psdm_output_open("/dev/null", NULL, &out, &error), PSDM_OK);
     psdm_parameters_write(p, out);
     assert_int_equal(psdm_output_commit(&out, &error), PSDM_OK);
-    if (!psdm_predictor_new(p, t->robot, &c.allocator, &predictor, &error)) psdm_predictor_free(predictor);
+    if (!psdm_predictor_new(p, v->robot, &c.allocator, &predictor, &error)) psdm_predictor_free(predictor);
     psdm_parameters_free(p);
   }
   assert_int_equal(c.live, 0);
@@ -41,7 +36,7 @@ TEST(every_node) {
   psdm_robot *robot = load_shipped("two_link");
   double pi[STANDARD];
   psdm_robot_parameters(robot, pi);
-  tally t = {.robot = robot};
+  visitor v = {.robot = robot};
   for (int kind = 0; kind < 2; kind++) {
     if (kind) steps_text(robot, pi, true, text, sizeof text);
     else
@@ -50,11 +45,9 @@ TEST(every_node) {
               .robot = robot, .pi = pi, .viscous = 1, .coulomb = 0.001, .stop = 0.01, .load = 1, .covariance = true},
           text, sizeof text);
     psdm_parameters_free(parse_parameters(robot, text));
-    nodes_each(text, visit, &t);
+    nodes_each(text, visit, &v);
   }
-  print_message("%d refused, %d accepted\n", t.refused, t.accepted);
-  assert_int_equal(t.wrong, 0);
-  assert_true(t.refused > 100);
+  nodes_judge(&v.tally);
   psdm_robot_free(robot);
 }
 

@@ -181,18 +181,6 @@ TEST(test_steps_errors) {
 
 /* ---- applied to robots ---- */
 
-/* K pi: base parameters of standard ones, by the formulas */
-static void base_from_standard(const psdm_model *model, const double *pi, double *theta) {
-  for (int j = 0; j < psdm_model_l(model); j++) {
-    theta[j] = 0;
-    for (int t = 0; t < psdm_model_base_terms(model, j); t++) {
-      int standard;
-      double coefficient = psdm_model_base_term(model, j, t, &standard);
-      theta[j] += coefficient * pi[standard];
-    }
-  }
-}
-
 /* steps describe the arm alone; a robot to which their file is applied carries the tool: twin, the arm's and the tool's
  * standard parameters added link by link */
 TEST(test_steps_tool) {

@@ -392,23 +392,6 @@ static const char *file_in_folder(const char *name) {
   return out;
 }
 
-static void write_file(const char *name, const char *text) {
-  FILE *file = fopen(file_in_folder(name), "w");
-  assert_non_null(file);
-  fputs(text, file);
-  assert_int_equal(fclose(file), 0);
-}
-
-static char *read_file(const char *name) {
-  FILE *file = fopen(file_in_folder(name), "r");
-  char *text = calloc(1, 1 << 22);
-  assert_non_null(file);
-  assert_non_null(text);
-  assert_true(fread(text, 1, (1 << 22) - 1, file) > 0);
-  fclose(file);
-  return text;
-}
-
 static int make_files(void **state) {
   (void)state;
   char text[2000];
@@ -430,7 +413,7 @@ static int make_files(void **state) {
       "\"parent\": \"base\", \"at\": {\"carried_by\": 0, \"point\": [0,0,0], \"axis\": [0,0,1], \"link\": [1,0,0]}}, "
       "{\"name\": \"s\", \"type\": \"prismatic\", \"at\": {\"carried_by\": 1, \"point\": [1,0,0], \"axis\": [0,1,0], "
       "\"link\": [1,1,0], \"mass\": 2, \"com\": [1,0.5,0]}}], \"warnings\": [\"<i>\"]}");
-  write_file("inspect.json", text);
+  file_write(file_in_folder("inspect.json"), text);
   return 0;
 }
 
@@ -474,11 +457,11 @@ static psdm_status write_motion(const psdm_allocator *allocator, bool files, con
 /* text and rows give the page of files with the same content; without memory they say so */
 TEST(test_memory_as_files) {
   psdm_error error;
-  write_file("motion.json", motion_text);
-  write_file("motion.csv", motion_rows);
+  file_write(file_in_folder("motion.json"), motion_text);
+  file_write(file_in_folder("motion.csv"), motion_rows);
   if (write_motion(NULL, true, "a.html", &error)) fail_msg("%s", error.text);
   if (write_motion(NULL, false, "b.html", &error)) fail_msg("%s", error.text);
-  char *files = read_file("a.html"), *memory = read_file("b.html");
+  char *files = file_read(file_in_folder("a.html")), *memory = file_read(file_in_folder("b.html"));
   assert_non_null(strstr(files, "arm"));
   assert_string_equal(files, memory);
   free(files);
@@ -545,7 +528,7 @@ TEST(test_page) {
   assert_int_equal(sections, 2);
   assert_non_null(strstr(missing, "'/nowhere/gnuplot' cannot be run"));
   assert_int_equal(write_page(NULL, "/nowhere/gnuplot", "b.html", &sections, missing, &error), PSDM_OK);
-  char *page = read_file("a.html"), *again = read_file("b.html");
+  char *page = file_read(file_in_folder("a.html")), *again = file_read(file_in_folder("b.html"));
   assert_string_equal(page, again);
   assert_null(strstr(page, "<img"));
   assert_null(strstr(page, "<b>"));
@@ -578,7 +561,7 @@ TEST(test_errors) {
   psdm_error error;
   assert_int_equal(psdm_report_new(NULL, NULL, &report, &error), PSDM_OK);
   assert_int_equal(psdm_report_add(report, file_in_folder("absent.json"), &error), PSDM_E_IO);
-  write_file("none.csv", "a,b\n");
+  file_write(file_in_folder("none.csv"), "a,b\n");
   assert_int_equal(psdm_report_add(report, file_in_folder("none.csv"), &error), PSDM_E_PARSE);
   assert_int_equal(psdm_report_write(report, file_in_folder("empty.html"), &error), PSDM_E_ARGUMENT);
   assert_int_equal(access(file_in_folder("empty.html"), F_OK), -1);

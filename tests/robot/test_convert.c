@@ -279,21 +279,14 @@ TEST(test_losses_are_reported) {
 
 /* ---- the MATLAB toolbox's tables ---- */
 
-static void write_file(const char *path, const char *text) {
-  FILE *f = fopen(path, "w");
-  assert_non_null(f);
-  fputs(text, f);
-  fclose(f);
-}
-
 TEST(test_tables) {
   char dh[64], x[64];
   snprintf(dh, sizeof dh, "/tmp/psdm-dh-%ld.csv", (long)getpid());
   snprintf(x, sizeof x, "/tmp/psdm-x-%ld.csv", (long)getpid());
   /* the SCARA of Table 1(c), with joint 4 in the opposite direction */
-  write_file(dh, "a, alpha, d, theta, type, sign\n0.350, 0, 0.160, 0, 0, 1\n0.300, 3.14159, 0, 0, 0, 1\n0, 0, 0, 0, 1, "
+  file_write(dh, "a, alpha, d, theta, type, sign\n0.350, 0, 0.160, 0, 0, 1\n0.300, 3.14159, 0, 0, 0, 1\n0, 0, 0, 0, 1, "
                  "1\n0 0 0 0 0 -1\n");
-  write_file(
+  file_write(
       x, "6.25,0.2096,0,0.0447,0.0104,0.1355,0.1413,0,0.0056,0,0\n9.49,-0.1662,0,-0.1464,0.0494,0.1553,0.1336,0,-0."
          "0129,0,0\n"
          "0.40,0,0,-0.1751,0.0069,0.0069,0,0,0,0,0\n1.10,0.0041,-0.0124,-0.0168,0.0023,0.0004,0.0025,0,0,0.0001,0\n");
@@ -316,12 +309,12 @@ TEST(test_tables) {
   assert_int_equal(psdm_robot_ready(tables, NULL), PSDM_E_MISSING);
   psdm_robot_free(tables);
   /* wrong tables are refused with the position */
-  write_file(dh, "0.35 0 0.16 0\n0.3 0 zero 0\n");
+  file_write(dh, "0.35 0 0.16 0\n0.3 0 zero 0\n");
   assert_int_equal(psdm_robot_load_tables(dh, NULL, NULL, NULL, &tables, &error), PSDM_E_PARSE);
   assert_int_equal(error.line, 2);
-  write_file(dh, "0.35 0 0.16\n");
+  file_write(dh, "0.35 0 0.16\n");
   assert_int_equal(psdm_robot_load_tables(dh, NULL, NULL, NULL, &tables, &error), PSDM_E_PARSE);
-  write_file(dh, "0.35 0 0.16 0\n");
+  file_write(dh, "0.35 0 0.16 0\n");
   assert_int_equal(psdm_robot_load_tables(dh, x, NULL, NULL, &tables, &error), PSDM_E_PARSE);
   assert_string_equal(error.text, "4 rows for 1 joints");
   unlink(dh);
@@ -385,7 +378,7 @@ TEST(test_mat_tables) {
   rng g = rng_start("mat");
   compare(shipped, tables, &g, "two_link");
   psdm_robot_free(tables);
-  write_file(path, "this is no MATLAB file");
+  file_write(path, "this is no MATLAB file");
   assert_int_equal(psdm_robot_load_tables(path, NULL, NULL, NULL, &tables, &error), PSDM_E_PARSE);
   unlink(path);
   psdm_robot_free(shipped);

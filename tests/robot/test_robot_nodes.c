@@ -34,40 +34,29 @@ static const char *const files[] = {
     "2, c: 1}}\n",
 };
 
-typedef struct tally {
-  int refused, accepted, wrong;
-} tally;
-
 /* where another type is valid too */
 static bool either(const char *where) { return strstr(where, "theta") || strstr(where, "collision.floor"); }
 
 static void visit(void *user, const char *text, nodes_change change, const char *where) {
-  tally *t = user;
+  nodes_tally *t = user;
   counting c;
   counting_init(&c, 0);
   psdm_robot *robot = (psdm_robot *)&robot;
   psdm_error error = {0};
   psdm_status status = psdm_robot_parse(text, strlen(text), "test.yaml", NULL, &c.allocator, &robot, &error);
-  if (!status) {
+  if (nodes_accepted(t, status, robot, &error, text, where)) {
     psdm_work *work;
-    t->accepted++;
-    if (change == NODES_KIND && !either(where))
-      print_error("%s of another kind is accepted\n%s\n", where, text), t->wrong++;
-    if (change == NODES_EXTRA && !either(where))
-      print_error("something more in %s is accepted\n%s\n", where, text), t->wrong++;
+    if (change == NODES_KIND && !either(where)) nodes_wrongly(t, "another kind", where);
+    if (change == NODES_EXTRA && !either(where)) nodes_wrongly(t, "something more", where);
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
     psdm_work_free(work, NULL);
     psdm_robot_free(robot);
-  } else {
-    t->refused++;
-    assert_null(robot);
-    t->wrong += !nodes_refused_well(status, &error, text, where);
   }
   assert_int_equal(c.live, 0);
 }
 
 TEST(every_node) {
-  tally t = {0, 0, 0};
+  nodes_tally t = {0};
   for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
     psdm_robot_free(parse_robot(files[k])); /* good as it is */
     nodes_each(files[k], visit, &t);

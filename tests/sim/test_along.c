@@ -12,12 +12,6 @@
 
 enum { MOST = TWIN_MOST, ROWS = 64 };
 
-/* fails the test with the library's message */
-static void must(psdm_status status, const psdm_error *error) {
-  char sentence[900];
-  if (status) fail_msg("%s", psdm_error_format(error, sentence, sizeof sentence));
-}
-
 /* ---- robots with drives, and recorded rows ---- */
 
 /* A joint's properties beyond the twin's row. */
@@ -120,7 +114,7 @@ static psdm_motion *random_motion(rng *g, int n, double duration) {
     w[i] = rng_uniform(g, 0.5, 3);
     phase[i] = rng_uniform(g, -3, 3);
   }
-  must(psdm_motion_sines(n, 2, centre, a, w, phase, duration, NULL, &motion, &error), &error);
+  expect_ok(psdm_motion_sines(n, 2, centre, a, w, phase, duration, NULL, &motion, &error), &error);
   return motion;
 }
 
@@ -153,7 +147,7 @@ static void along(const psdm_robot *robot, const psdm_motion *motion, psdm_frict
   const psdm_along_options options = {.friction = friction, .elastic = elastic, .output = output};
   psdm_error error;
   r->count = r->most = 0;
-  must(psdm_along(robot, motion, &options, NULL, keep, r, &error), &error);
+  expect_ok(psdm_along(robot, motion, &options, NULL, keep, r, &error), &error);
 }
 
 /* the twin's torques; qd, qdd may be NULL: zero */
@@ -271,9 +265,9 @@ TEST(test_closed_loop) {
   psdm_error error;
   static record r;
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
-  must(psdm_motion_polynomial(2, 5, (const double[]){1.5, 1.4}, (const double[]){1.2, 1.9}, 1, 0.5, NULL, &motion,
-                              &error),
-       &error);
+  expect_ok(psdm_motion_polynomial(2, 5, (const double[]){1.5, 1.4}, (const double[]){1.2, 1.9}, 1, 0.5, NULL, &motion,
+                                   &error),
+            &error);
   along(robot, motion, PSDM_FRICTION_POWER, true, 0.05, &r); /* elastic, but none of its joints is */
   assert_int_equal(r.count, 11);
   for (long k = 0; k < r.count; k++) {
@@ -283,9 +277,9 @@ TEST(test_closed_loop) {
   }
   psdm_motion_free(motion);
   /* crank ends that meet cannot be passed */
-  must(psdm_motion_polynomial(2, 5, (const double[]){1.5, 1.4}, (const double[]){0, 3.14159265358979}, 1, 0.5, NULL,
-                              &motion, &error),
-       &error);
+  expect_ok(psdm_motion_polynomial(2, 5, (const double[]){1.5, 1.4}, (const double[]){0, 3.14159265358979}, 1, 0.5,
+                                   NULL, &motion, &error),
+            &error);
   r.count = 0;
   assert_int_equal(psdm_along(robot, motion, NULL, NULL, keep, &r, &error), PSDM_E_LOOP);
   assert_true(r.count > 10); /* all rows before it */
@@ -481,9 +475,9 @@ TEST(test_bristles) {
   psdm_error error;
   m.links = m.full;
   m.robot = read_machine(&m);
-  must(psdm_motion_sines(1, 1, (const double[]){0}, (const double[]){0.4}, (const double[]){3}, (const double[]){0.5},
-                         0.96, NULL, &motion, &error),
-       &error);
+  expect_ok(psdm_motion_sines(1, 1, (const double[]){0}, (const double[]){0.4}, (const double[]){3},
+                              (const double[]){0.5}, 0.96, NULL, &motion, &error),
+            &error);
   enum { FINEST = 96000 };
   double *t = malloc((FINEST + 1) * sizeof *t), *v = malloc((FINEST + 1) * sizeof *v),
          *tau = malloc((FINEST + 1) * sizeof *tau), before = 0;
@@ -528,9 +522,9 @@ static const char two[] = "convention: dh\njoints:\n"
 static psdm_motion *two_move(double duration) {
   psdm_motion *motion;
   psdm_error error;
-  must(psdm_motion_polynomial(2, 9, (const double[]){0, 0}, (const double[]){1, 2}, 0.5, duration, NULL, &motion,
-                              &error),
-       &error);
+  expect_ok(psdm_motion_polynomial(2, 9, (const double[]){0, 0}, (const double[]){1, 2}, 0.5, duration, NULL, &motion,
+                                   &error),
+            &error);
   return motion;
 }
 
@@ -551,14 +545,15 @@ TEST(test_rows) {
     assert_true(r.row[0].thetad[0] == 0 && r.row[0].thetadd[0] == 0 && r.row[0].theta[1] == 0);
     r = (record){.most = 2};
     psdm_error error;
-    must(psdm_along(robot, motion, NULL, NULL, keep, &r, &error), &error);
+    expect_ok(psdm_along(robot, motion, NULL, NULL, keep, &r, &error), &error);
     assert_int_equal(r.count, 2); /* stopped */
     psdm_motion_free(motion);
   }
   /* a table of one row is held: one row comes out */
   psdm_motion *held;
   psdm_error error;
-  must(psdm_motion_table(2, 1, (const double[]){4}, (const double[]){1, 2}, NULL, NULL, NULL, &held, &error), &error);
+  expect_ok(psdm_motion_table(2, 1, (const double[]){4}, (const double[]){1, 2}, NULL, NULL, NULL, &held, &error),
+            &error);
   along(robot, held, PSDM_FRICTION_NONE, true, 0.01, &r);
   assert_true(r.count == 1 && r.row[0].t == 4 && r.row[0].q[1] == 2);
   psdm_motion_free(held);

@@ -10,10 +10,6 @@
 
 typedef long double real;
 
-static double rng_normal(rng *g) {
-  return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1));
-}
-
 /* ---- inverses ---- */
 
 /* of a positive definite matrix, by elimination */

@@ -176,11 +176,6 @@ typedef struct recorder {
   bool motor_side;               /* currents are always the drives'; this logs qm for q */
 } recorder;
 
-static inline double rng_normal(rng *g) {
-  double u = rng_uniform(g, 1e-12, 1), v = rng_uniform(g, 0, 6.283185307179586);
-  return sqrt(-2 * log(u)) * cos(v);
-}
-
 /* T of calib_priv.h by unit vectors: joint rates from drive rates */
 static inline void transmission_of(const psdm_robot *robot, double T[WIDE][WIDE], double inverse[WIDE][WIDE]) {
   int n = psdm_robot_n(robot);
@@ -306,14 +301,7 @@ static inline int true_theta(const psdm_robot *robot, double *theta) {
   assert_int_equal(psdm_parameters_model(robot, NULL, &model, &error), PSDM_OK);
   psdm_robot_parameters(robot, pi);
   int l = psdm_model_l(model);
-  for (int j = 0; j < l; j++) {
-    theta[j] = 0;
-    for (int k = 0; k < psdm_model_base_terms(model, j); k++) {
-      int standard;
-      double value = psdm_model_base_term(model, j, k, &standard);
-      theta[j] += value * pi[standard];
-    }
-  }
+  base_from_standard(model, pi, theta);
   psdm_model_free(model);
   free(pi);
   return l;

@@ -1,4 +1,4 @@
-/* test_steps_odd.c: refusals with their messages, steps that are stopped, steps that run out of memory. */
+/* test_steps_odd.c: refusals with their messages, steps that are stopped. */
 #include "test_steps_arms.h"
 
 #include "psdm/parameters.h"
@@ -236,36 +236,5 @@ TEST(stopped) {
   shelf_clear(&logs);
 }
 
-/* ---- memory ---- */
-
-TEST(out_of_memory) {
-  rng g = rng_start("out_of_memory");
-  const arm *a = &arms[1];
-  shelf logs = {.logs = 0};
-  psdm_robot *truth = arm_robot(a, (told){.inertias = true}),
-             *asked = arm_robot(
-                 a, (told){.friction = true, .more = "assume: [Ixz1 = 0]\ntool: {mass: 1, com: [0, 0, 0.1]}\n"});
-  recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction, .noise = 0.1};
-  make_logs(&logs, MOTOR | GRAVITY | INERTIA, a, r, 0.04, &g);
-  psdm_steps_options o = steps_options(&logs, false);
-  counting c;
-  counting_init(&c, 0);
-  psdm_steps *s;
-  psdm_error error = {0};
-  if (psdm_steps_run(asked, &o, &c.allocator, &s, &error)) fail_msg("%s: %s", error.file, error.text);
-  psdm_steps_free(s);
-  assert_int_equal(c.live, 0);
-  long calls = c.calls;
-  for (long fail = 1; fail <= calls; fail++) {
-    counting_init(&c, fail);
-    assert_int_equal(psdm_steps_run(asked, &o, &c.allocator, &s, &error), PSDM_E_MEMORY);
-    assert_null(s);
-    assert_int_equal(c.live, 0);
-  }
-  print_message("%ld allocations\n", calls);
-  psdm_robot_free(truth), psdm_robot_free(asked);
-  shelf_clear(&logs);
-}
-
 TEST_MAIN(wrong_options_are_refused, wrong_motor_logs_are_refused, gravity_logs_need_a_turn, several_paths,
-          mostly_something_else, missing_results_are_refused, stopped, out_of_memory)
+          mostly_something_else, missing_results_are_refused, stopped)

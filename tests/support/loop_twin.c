@@ -333,13 +333,7 @@ char *loop_twin_write(const loop_twin *t, char *buf, size_t size) {
 }
 
 psdm_robot *loop_twin_robot(const loop_twin *t, char *buf, size_t size) {
-  const psdm_robot_options as_written = {.no_snap = true};
-  char sentence[900];
-  psdm_robot *robot;
-  psdm_error error;
-  loop_twin_write(t, buf, size);
-  if (psdm_robot_parse(buf, strlen(buf), "twin.yaml", &as_written, NULL, &robot, &error))
-    fail_msg("%s\n%s", psdm_error_format(&error, sentence, sizeof sentence), buf);
+  psdm_robot *robot = parse_unsnapped(loop_twin_write(t, buf, size));
   assert_int_equal(psdm_robot_n(robot), t->n);
   assert_int_equal(psdm_robot_loops(robot), t->loops);
   return robot;

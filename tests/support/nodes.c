@@ -103,7 +103,7 @@ void nodes_each(const char *text, void (*visit)(void *user, const char *text, no
   psdmp_base_arena_free(&arena);
 }
 
-bool nodes_refused_well(psdm_status status, const psdm_error *error, const char *text, const char *where) {
+static bool refused_well(psdm_status status, const psdm_error *error, const char *text, const char *where) {
   char sentence[900];
   psdm_error_format(error, sentence, sizeof sentence);
   bool clean = error->status == status && error->text[0] && error->line > 0 &&
@@ -111,4 +111,24 @@ bool nodes_refused_well(psdm_status status, const psdm_error *error, const char 
   for (const char *s = sentence; *s; s++) clean = clean && (unsigned char)*s >= 0x20;
   if (!clean) print_error("%s: status %d, line %d: %s\n%.3000s\n", where, status, error->line, sentence, text);
   return clean;
+}
+
+bool nodes_accepted(nodes_tally *t, psdm_status status, const void *made, const psdm_error *error, const char *text,
+                    const char *where) {
+  if (!status) return ++t->accepted;
+  t->refused++;
+  assert_null(made);
+  t->wrong += !refused_well(status, error, text, where);
+  return false;
+}
+
+void nodes_wrongly(nodes_tally *t, const char *what, const char *where) {
+  print_error("%s in %s is accepted\n", what, where);
+  t->wrong++;
+}
+
+void nodes_judge(const nodes_tally *t) {
+  print_message("%d refused, %d accepted\n", t->refused, t->accepted);
+  assert_int_equal(t->wrong, 0);
+  assert_true(t->refused > 100);
 }

@@ -16,8 +16,20 @@ typedef enum nodes_change {
 void nodes_each(const char *text, void (*visit)(void *user, const char *text, nodes_change change, const char *where),
                 void *user);
 
-/* Whether a refusal is of the file's content, names its line and has a sentence without control characters; prints
- * it when not. */
-bool nodes_refused_well(psdm_status status, const psdm_error *error, const char *text, const char *where);
+/* How the texts fared; wrong: answers that are not as they must be. */
+typedef struct nodes_tally {
+  int refused, accepted, wrong;
+} nodes_tally;
+
+/* Counts an answer. False: a refusal, which leaves nothing made, is of the file's content, names its line and has a
+ * sentence without control characters; what is wrong with it is printed. */
+bool nodes_accepted(nodes_tally *t, psdm_status status, const void *made, const psdm_error *error, const char *text,
+                    const char *where);
+
+/* accepted, though it should not be */
+void nodes_wrongly(nodes_tally *t, const char *what, const char *where);
+
+/* prints the numbers; none is wrong, and enough are refused */
+void nodes_judge(const nodes_tally *t);
 
 #endif

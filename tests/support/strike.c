@@ -15,7 +15,7 @@ static long place[PLACES], places;                       /* numbers of the calls
 static bool waits[PLACES];
 static long calls, fail_at;
 static enum { OFF, WATCH, FAIL } mode;
-static bool paused;
+static bool paused, only_waiting;
 static void *culprit[FRAMES];
 static int culprit_depth;
 /* that tell stacks apart; SHORTAGE_FRAMES in the environment, up to 14: more runs, more of the callers' callers */
@@ -40,7 +40,8 @@ bool strike_now(bool can_wait) {
   pthread_mutex_lock(&lock);
   calls++;
   if (mode == WATCH) watch(can_wait);
-  bool now = mode == FAIL && calls == fail_at;
+  /* runs that wait for other programs differ in their numbers of calls: another one may come at this place */
+  bool now = mode == FAIL && calls == fail_at && (can_wait || !only_waiting);
   if (now) culprit_depth = backtrace(culprit, FRAMES);
   pthread_mutex_unlock(&lock);
   return now;
@@ -94,6 +95,7 @@ static int run(const char *name, strike_attempt attempt, const void *what, const
 
 long strike_again(const char *name, strike_attempt attempt, const void *what, const strike_rule *rule) {
   long tolerated = 0, wrong = 0, failures = 0;
+  only_waiting = rule->waiting;
   for (long k = 0; k < places; k++) {
     if (rule->waiting && !waits[k]) continue;
     failures++;
@@ -110,7 +112,7 @@ long strike_everywhere(const char *name, strike_attempt attempt, const void *wha
   long tolerated = 0;
   const char *asked = getenv("SHORTAGE_FRAMES");
   if (asked && atoi(asked) > 0) frames = atoi(asked) < FRAMES ? atoi(asked) : FRAMES;
-  places = 0, mode = WATCH;
+  places = 0, mode = WATCH, only_waiting = false;
   run(name, attempt, what, rule, &tolerated);
   return strike_again(name, attempt, what, rule);
 }

@@ -4,11 +4,14 @@
 #include "support.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 int test_main(const char *names, const CMUnitTestFunction *tests, int count, CMFixtureFunction set_up,
               CMFixtureFunction tear_down) {
@@ -46,6 +49,17 @@ double rng_uniform(rng *g, double low, double high) {
 }
 int rng_int(rng *g, int low, int high) { return low + (int)(rng_next(g) % (uint64_t)(high - low + 1)); }
 
+/* Box and Muller (1958) */
+double rng_normal(rng *g) {
+  double u = rng_uniform(g, 1e-12, 1), v = rng_uniform(g, 0, 6.283185307179586);
+  return sqrt(-2 * log(u)) * cos(v);
+}
+
+void expect_ok(psdm_status status, const psdm_error *error) {
+  char sentence[900];
+  if (status) fail_msg("%s", psdm_error_format(error, sentence, sizeof sentence));
+}
+
 static void *count_allocate(void *user, size_t bytes) {
   counting *c = user;
   if (++c->calls == c->fail_at) return NULL;
@@ -61,6 +75,57 @@ static void count_release(void *user, void *memory) {
 }
 
 void counting_init(counting *c, long fail_at) { *c = (counting){{count_allocate, count_release, c}, 0, 0, fail_at}; }
+
+void file_write(const char *path, const char *text) {
+  FILE *file = fopen(path, "wb");
+  if (!file) fail_msg("%s cannot be written", path);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+char *file_read(const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (!file) fail_msg("%s is missing", path);
+  struct stat info;
+  assert_int_equal(fstat(fileno(file), &info), 0);
+  char *text = calloc(1, (size_t)info.st_size + 1);
+  assert_non_null(text);
+  assert_int_equal(fread(text, 1, (size_t)info.st_size, file), info.st_size);
+  fclose(file);
+  return text;
+}
+
+char own_folder[64];
+
+int folder_make(void **state) {
+  (void)state;
+  strcpy(own_folder, "/tmp/test_psdm_XXXXXX");
+  return mkdtemp(own_folder) ? 0 : -1;
+}
+
+int folder_enter(void **state) { return folder_make(state) || chdir(own_folder) ? -1 : 0; }
+
+/* a folder may be locked by its test */
+static int unlock(const char *path, const struct stat *info, int kind, struct FTW *walk) {
+  (void)info, (void)walk;
+  return kind == FTW_D || kind == FTW_DNR ? chmod(path, 0700) : 0;
+}
+
+static int discard(const char *path, const struct stat *info, int kind, struct FTW *walk) {
+  (void)info, (void)kind;
+  return walk->level ? remove(path) : 0;
+}
+
+void folder_empty(void) {
+  assert_int_equal(nftw(own_folder, unlock, 8, FTW_PHYS), 0);
+  assert_int_equal(nftw(own_folder, discard, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+int folder_remove(void **state) {
+  (void)state;
+  folder_empty();
+  return chdir("/") || rmdir(own_folder);
+}
 
 void text_put(text_writer *w, const char *format, ...) {
   va_list args;
@@ -98,6 +163,21 @@ static psdm_robot *parse_with(const char *text, const psdm_robot_options *option
 psdm_robot *parse_robot(const char *text) { return parse_with(text, NULL); }
 
 psdm_robot *parse_unsnapped(const char *text) { return parse_with(text, &(psdm_robot_options){.no_snap = true}); }
+
+random_options random_kinds(int round, int most) {
+  return (random_options){1, most, round % 3 == 1, round % 2 == 1, round % 4 > 1, round % 5 != 0};
+}
+
+void base_from_standard(const psdm_model *model, const double *pi, double *theta) {
+  for (int j = 0; j < psdm_model_l(model); j++) {
+    theta[j] = 0;
+    for (int k = 0; k < psdm_model_base_terms(model, j); k++) {
+      int standard;
+      double coefficient = psdm_model_base_term(model, j, k, &standard);
+      theta[j] += coefficient * pi[standard];
+    }
+  }
+}
 
 double max_difference(const double *a, const double *b, int count) {
   double worst = 0;

@@ -35,6 +35,8 @@
 int test_main(const char *names, const CMUnitTestFunction *tests, int count, CMFixtureFunction set_up,
               CMFixtureFunction tear_down);
 
+void expect_ok(psdm_status status, const psdm_error *error); /* fails the test with the library's sentence */
+
 /* ---- random numbers: the seed is printed, and PSDM_SEED in the environment overrides it ---- */
 
 typedef struct rng {
@@ -45,6 +47,7 @@ rng rng_start(const char *test); /* prints "test: seed N" */
 uint64_t rng_next(rng *g);
 double rng_uniform(rng *g, double low, double high);
 int rng_int(rng *g, int low, int high); /* both included */
+double rng_normal(rng *g);              /* mean 0, variance 1 */
 
 /* ---- allocators ---- */
 
@@ -61,6 +64,17 @@ void counting_init(counting *c, long fail_at);
 
 int files_in(const char *folder); /* how many, temporaries included */
 
+/* A text file, and its text (the caller frees it); they fail the test when they cannot. */
+void file_write(const char *path, const char *text);
+char *file_read(const char *path);
+
+/* The program's own folder, for TEST_MAIN_IN: made, or made and entered, and removed with all it holds. */
+extern char own_folder[64];
+int folder_make(void **state);
+int folder_enter(void **state);
+int folder_remove(void **state);
+void folder_empty(void);
+
 /* ---- text in a buffer ---- */
 
 typedef struct text_writer {
@@ -75,6 +89,8 @@ void text_put(text_writer *w, const char *format, ...) __attribute__((format(pri
 
 /* Loads robots/NAME.yaml of the source tree; fails the test when it cannot. */
 psdm_robot *load_shipped(const char *name);
+/* theta = K pi, term by term */
+void base_from_standard(const psdm_model *model, const double *pi, double *theta);
 psdm_robot *parse_robot(const char *text);     /* fails the test with the library's sentence */
 psdm_robot *parse_unsnapped(const char *text); /* angles as they are written */
 
@@ -85,6 +101,9 @@ typedef struct random_options {
   int n_min, n_max; /* moving joints */
   bool coupled, trees, prismatic, drives;
 } random_options;
+
+/* These in turn, up to so many joints. */
+random_options random_kinds(int round, int most);
 
 /* Writes a random robot file: both conventions, origins, base, tool, gravity in any direction. Returns buf. */
 char *random_robot_text(rng *g, const random_options *options, char *buf, size_t size);

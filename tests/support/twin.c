@@ -334,13 +334,7 @@ char *twin_write(const twin *t, char *buf, size_t size) {
 }
 
 psdm_robot *twin_robot(const twin *t, char *buf, size_t size) {
-  const psdm_robot_options as_written = {.no_snap = true};
-  char sentence[900];
-  psdm_robot *robot;
-  psdm_error error;
-  twin_write(t, buf, size);
-  if (psdm_robot_parse(buf, strlen(buf), "twin.yaml", &as_written, NULL, &robot, &error))
-    fail_msg("%s\n%s", psdm_error_format(&error, sentence, sizeof sentence), buf);
+  psdm_robot *robot = parse_unsnapped(twin_write(t, buf, size));
   assert_int_equal(psdm_robot_n(robot), t->n);
   return robot;
 }
