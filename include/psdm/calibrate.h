@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* id, name, help */
+/* constant, name, help */
 #define PSDM_ESTIMATOR_LIST(X)                                                                               \
   X(PSDM_ESTIMATOR_CONSISTENT, "consistent",                                                                 \
     "least squares with every link's inertia physically possible, weakly pulled to a prior")                 \
@@ -40,7 +40,7 @@ typedef enum psdm_estimator { PSDM_ESTIMATOR_LIST(PSDM_LIST_CONSTANT) PSDM_ESTIM
 PSDM_API const char *psdm_estimator_name(psdm_estimator estimator); /* NULL when out of range */
 PSDM_API bool psdm_estimator_find(const char *name, psdm_estimator *estimator);
 
-/* Source of velocities and accelerations. id, name */
+/* Source of velocities and accelerations. constant, name */
 #define PSDM_KINEMATICS_LIST(X)   \
   X(PSDM_KINEMATICS_AUTO, "auto") \
   X(PSDM_KINEMATICS_POSITION, "q") X(PSDM_KINEMATICS_VELOCITY, "qd") X(PSDM_KINEMATICS_ACCELERATION, "qdd")
@@ -146,7 +146,7 @@ typedef struct psdm_estimate {
   bool essential;
 } psdm_estimate;
 
-/* Quality of an answer. id, name, meaning */
+/* Quality of an answer. constant, name, meaning */
 #define PSDM_VERDICT_LIST(X)                                                                                   \
   X(PSDM_VERDICT_GOOD, "good", "no rule found anything")                                                       \
   X(PSDM_VERDICT_USABLE, "usable", "it explains the torques; what was found is to be known before it is used") \

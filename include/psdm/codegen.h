@@ -24,7 +24,7 @@ struct psdm_parameters;
 #define PSDM_CODE_RIGID ((1u << PSDM_F_CARTESIAN_JACOBIAN) - 1)
 #define PSDM_CODE_TASKS (((1u << PSDM_F_FRICTION) - 1) & ~PSDM_CODE_RIGID)
 
-/* Extra files that let other programs load the functions. id, name, help */
+/* Extra files that let other programs load the functions. constant, name, help */
 #define PSDM_CODE_WRAP_LIST(X)                                                            \
   X(PSDM_CODE_WRAP_CASADI, "casadi",                                                      \
     "PREFIX_casadi.c, make casadi: external functions of CasADi, with exact derivatives") \

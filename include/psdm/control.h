@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* e = q_d - q. id, name, help */
+/* e = q_d - q. constant, name, help */
 #define PSDM_CONTROL_LIST(X)                                                                                      \
   X(PSDM_CONTROL_NONE, "none", "no torque")                                                                       \
   X(PSDM_CONTROL_TORQUE, "torque", "torques from a table")                                                        \

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* The four steps of a calibration, in their order. id, name, help */
+/* The four steps of a calibration, in their order. constant, name, help */
 #define PSDM_STEP_LIST(X)                                                                                          \
   X(PSDM_STEP_MOTOR, "motor",                                                                                      \
     "each joint there and back at constant speed, in a pose where a known mass shows; to be run without and with " \

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Each model adds one thing to the one above it. id, name, help */
+/* Each model adds one thing to the one above it. constant, name, help */
 #define PSDM_FRICTION_LIST(X)                                                                     \
   X(PSDM_FRICTION_NONE, "none", "no friction")                                                    \
   X(PSDM_FRICTION_VISCOUS, "viscous", "Fv v + offset")                                            \

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* id, name in counts and messages */
+/* constant, name in counts and messages */
 #define PSDM_FAULT_LIST(X)                                                    \
   X(PSDM_FAULT_GARBAGE, "row that cannot be read")                            \
   X(PSDM_FAULT_SHORT, "row with too few or too many fields")                  \

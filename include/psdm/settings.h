@@ -48,6 +48,11 @@ typedef struct psdm_setting {
 } psdm_setting;
 
 #define PSDM_SETTINGS_FIELD(kind, name, fallback, argument, help) psdm_setting_##kind name;
+/* their struct: PSDM_SETTINGS_STRUCT(arm_settings, ARM_SETTINGS); */
+#define PSDM_SETTINGS_STRUCT(type, LIST) \
+  typedef struct type {                  \
+    LIST(PSDM_SETTINGS_FIELD)            \
+  } type
 #define PSDM_SETTINGS_ROW(kind, name, fallback, argument, help) \
   {#name, PSDM_SETTING_##kind, offsetof(SETTINGS_STRUCT, name), fallback, argument, help},
 
@@ -98,9 +103,7 @@ PSDM_API const psdm_named_value *psdm_settings_values(const psdm_setting *table,
     "advance, with the number")                                                                                    \
   X(text, params, "", "FILE.yaml", "inertias and friction from psdm calibrate for this robot")
 
-typedef struct psdm_robot_settings {
-  PSDM_ROBOT_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdm_robot_settings;
+PSDM_SETTINGS_STRUCT(psdm_robot_settings, PSDM_ROBOT_SETTINGS);
 
 /* The same fields of a command's own struct. */
 #define PSDM_ROBOT_SETTINGS_OF(set)                                  \

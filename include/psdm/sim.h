@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* id, name, help */
+/* constant, name, help */
 #define PSDM_INTEGRATOR_LIST(X)                                                                                  \
   X(PSDM_INTEGRATOR_AUTO, "auto", "bdf where bristles make it stiff, else adams; without SUNDIALS euler or rk4") \
   X(PSDM_INTEGRATOR_ADAMS, "adams", "CVODE, Adams' formulas of variable order up to 12: smooth motion")          \
@@ -43,7 +43,7 @@ PSDM_API bool psdm_integrator_find(const char *name, psdm_integrator *integrator
 /* CVODE's only if the library was built with SUNDIALS */
 PSDM_API bool psdm_integrator_available(psdm_integrator integrator);
 
-/* Behaviour at the joints' position limits. id, name, help */
+/* Behaviour at the joints' position limits. constant, name, help */
 #define PSDM_AT_LIMIT_LIST(X)                                                                \
   X(PSDM_AT_LIMIT_IGNORE, "ignore", "joints pass their limits")                              \
   X(PSDM_AT_LIMIT_END, "end", "the simulation ends where the first limit is reached")        \

@@ -26,16 +26,9 @@ void psdmp_analyze_sentence_number(psdmp_analyze_sentence *t, double x, int digi
 
 bool psdmp_analyze_sentence_keep(psdm_structure *s, psdmp_analyze_sentences *list,
                                  const psdmp_analyze_sentence *sentence) {
-  if (list->count + 1 >= list->room) {
-    int room = list->room ? 2 * list->room : 16;
-    const char **longer = psdmp_base_arena_alloc(&s->arena, sizeof *longer * (size_t)room);
-    if (!longer) return false;
-    if (list->count) memcpy(longer, list->list, sizeof *longer * (size_t)list->count);
-    list->list = longer;
-    list->room = room;
-  }
   const char *copy = psdmp_base_arena_text(&s->arena, sentence->text, sentence->used);
-  if (!copy) return false;
+  if (!copy || !psdmp_base_arena_room(&s->arena, &list->list, list->count, 2, &list->room, sizeof *list->list))
+    return false;
   list->list[list->count++] = copy;
   list->list[list->count] = NULL;
   return true;

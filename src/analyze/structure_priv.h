@@ -53,7 +53,8 @@ bool psdmp_analyze_sentence_form(const psdm_structure *structure, psdmp_analyze_
 
 /* Copies of sentences in the structure's arena. False: out of memory. */
 typedef struct psdmp_analyze_sentences {
-  int count, room;
+  int count;
+  long room;
   const char **list;
 } psdmp_analyze_sentences;
 bool psdmp_analyze_sentence_keep(psdm_structure *structure, psdmp_analyze_sentences *list,

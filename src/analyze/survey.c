@@ -64,8 +64,7 @@ void psdmp_analyze_survey_draw(uint64_t state, int n, const psdmp_analyze_range 
   on_sphere(&own, n, qd);
 }
 
-void psdmp_analyze_survey_look(psdmp_analyze_norms *norms, const double *q, const double *qd,
-                               double x[PSDMP_ANALYZE_QUANTITIES]) {
+static void look_at(psdmp_analyze_norms *norms, const double *q, const double *qd, double x[PSDMP_ANALYZE_QUANTITIES]) {
   int n = norms->n;
   psdmp_analyze_norms_mass(norms, q);
   const double *eigen = psdmp_analyze_norms_eigen(norms, norms->M);
@@ -178,7 +177,7 @@ static void add_group(space *x, long first, long last, psdmp_analyze_survey *to)
   double value[PSDMP_ANALYZE_QUANTITIES];
   for (long number = first; number < last; number++) {
     psdmp_analyze_survey_draw(x->run->state, x->norms.n, aim->range, number, x->q, x->qd);
-    psdmp_analyze_survey_look(&x->norms, x->q, x->qd, value);
+    look_at(&x->norms, x->q, x->qd, value);
     count(to, aim, value);
     for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++)
       for (int e = 0; e < 2; e++) {

@@ -64,8 +64,6 @@ typedef struct psdmp_analyze_survey {
 uint64_t psdmp_analyze_survey_state(uint64_t seed);
 void psdmp_analyze_survey_draw(uint64_t state, int n, const psdmp_analyze_range *range, long number, double *q,
                                double *qd);
-void psdmp_analyze_survey_look(psdmp_analyze_norms *norms, const double *q, const double *qd,
-                               double x[PSDMP_ANALYZE_QUANTITIES]);
 
 /* ---- all samples ---- */
 

@@ -102,6 +102,11 @@ void *psdmp_base_arena_array(psdmp_base_arena *arena, ptrdiff_t count, size_t by
 void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes);
 #define PSDMP_BASE_NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 #define PSDMP_BASE_NEW_RAW(arena, count, type) ((type *)psdmp_base_arena_array_raw(arena, count, sizeof(type)))
+/* Room for `more` elements behind the first count of an array; array: the address of its pointer, size: bytes of an
+ * element. Where *room, the number of elements that fit, is too small, they move to memory for twice as many. False
+ * without memory: all is as before. An arena keeps the old memory until it is freed. */
+bool psdmp_base_room(const psdm_allocator *allocator, void *array, long count, long more, long *room, size_t size);
+bool psdmp_base_arena_room(psdmp_base_arena *arena, void *array, long count, long more, long *room, size_t size);
 char *psdmp_base_arena_text(psdmp_base_arena *arena, const char *text, size_t length); /* terminated copy */
 void psdmp_base_arena_free(psdmp_base_arena *arena);
 /* The arena, then the object that it belongs to, which came from the same allocator. */
@@ -112,9 +117,6 @@ size_t psdmp_base_machine_memory(void);
 
 /* Memory for one job: the given limit, or half of the machine's if that is 0. */
 size_t psdmp_base_memory_limit(size_t given);
-
-/* "350 MB", "2.3 GB". Returns out. */
-char *psdmp_base_bytes_text(double bytes, char out[32]);
 
 /* PSDM_OK if `need` is at most psdmp_base_memory_limit(given), else PSDM_E_LIMIT: "WHAT needs about 40 GB, more than
  * the 2 GB that it may take (`memory`)HINT". Call before allocating. */

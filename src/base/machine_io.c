@@ -17,7 +17,8 @@ size_t psdmp_base_machine_memory(void) {
 
 size_t psdmp_base_memory_limit(size_t given) { return given ? given : psdmp_base_machine_memory() / 2; }
 
-char *psdmp_base_bytes_text(double bytes, char out[32]) {
+/* "350 MB", "2.3 GB". Returns out. */
+static char *bytes_text(double bytes, char out[32]) {
   static const char *const unit[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
   size_t k = 0;
   bytes *= 1e-3;
@@ -33,5 +34,5 @@ psdm_status psdmp_base_memory_ask(const char *file, const char *what, double nee
   if (need <= (double)limit) return PSDM_OK;
   return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0,
                          "%s needs about %s, more than the %s that it may take (`memory`)%s", what,
-                         psdmp_base_bytes_text(need, needed), psdmp_base_bytes_text((double)limit, allowed), hint);
+                         bytes_text(need, needed), bytes_text((double)limit, allowed), hint);
 }

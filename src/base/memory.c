@@ -74,6 +74,34 @@ void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_
   return psdmp_base_arena_alloc_raw(arena, array_bytes(count, bytes));
 }
 
+static long wider(long room, long need) { return need > 2 * room + 16 ? need : 2 * room + 16; }
+
+/* elements move to new memory with room for so many; returns where they were */
+static void *move(void *array, void *memory, long count, size_t size, long *room, long wanted) {
+  void *old;
+  memcpy(&old, array, sizeof old); /* a pointer of another type */
+  if (count) memcpy(memory, old, (size_t)count * size);
+  memcpy(array, &memory, sizeof memory);
+  *room = wanted;
+  return old;
+}
+
+bool psdmp_base_room(const psdm_allocator *allocator, void *array, long count, long more, long *room, size_t size) {
+  if (count + more <= *room) return true;
+  long wanted = wider(*room, count + more);
+  void *memory = psdmp_base_alloc_raw(allocator, (size_t)wanted * size);
+  if (memory) psdmp_base_free(allocator, move(array, memory, count, size, room, wanted));
+  return memory != NULL;
+}
+
+bool psdmp_base_arena_room(psdmp_base_arena *arena, void *array, long count, long more, long *room, size_t size) {
+  if (count + more <= *room) return true;
+  long wanted = wider(*room, count + more);
+  void *memory = psdmp_base_arena_array_raw(arena, wanted, size);
+  if (memory) move(array, memory, count, size, room, wanted);
+  return memory != NULL;
+}
+
 char *psdmp_base_arena_text(psdmp_base_arena *arena, const char *text, size_t length) {
   char *copy = psdmp_base_arena_alloc(arena, length + 1);
   if (copy && length) memcpy(copy, text, length);

@@ -162,7 +162,4 @@ psdm_status psdmp_compile_compiled_check(const psdm_code *code, const psdm_compi
 void *psdmp_compile_object_open(const psdmp_compile_object *object, bool (*right)(void *library, void *user),
                                 void *user, int *fd, psdm_error *error);
 
-/* Size of a symbol in an ELF object of this machine's kind; 0 if not found. */
-size_t psdmp_compile_symbol_bytes(const psdmp_compile_object *object, const char *name);
-
 #endif

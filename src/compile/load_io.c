@@ -40,7 +40,8 @@ static bool has_name(const psdmp_compile_object *o, const ElfW(Shdr) * strings, 
          memcmp(o->bytes + strings->sh_offset + at, name, length) == 0;
 }
 
-size_t psdmp_compile_symbol_bytes(const psdmp_compile_object *o, const char *name) {
+/* Size of a symbol in an ELF object of this machine's kind; 0 if not found. */
+static size_t symbol_bytes(const psdmp_compile_object *o, const char *name) {
   ElfW(Ehdr) header;
   ElfW(Shdr) table, strings;
   ElfW(Sym) symbol;
@@ -96,12 +97,12 @@ static bool find_unit(const psdmp_codegen_program *p, const char *prefix, bool a
   FIND(u->call, c->library, prefix, "%s_unit_%s", p->name);
   FIND(u->symbol[0], c->library, prefix, at ? "%s_%s_at" : "%s_%s", p->name);
   snprintf(name, sizeof name, "%s_%s%s", prefix, p->name, at ? "_at" : "");
-  u->bytes[0] = psdmp_compile_symbol_bytes(o, name);
+  u->bytes[0] = symbol_bytes(o, name);
   if (!c->simd) return u->call && u->symbol[0];
   FIND(u->batch, c->library, prefix, "%s_unit_%s_batch", p->name);
   FIND(u->symbol[1], c->library, prefix, "%s_%s_batch", p->name);
   snprintf(name, sizeof name, "%s_%s_batch", prefix, p->name);
-  u->bytes[1] = psdmp_compile_symbol_bytes(o, name);
+  u->bytes[1] = symbol_bytes(o, name);
   return u->call && u->symbol[0] && u->batch && u->symbol[1];
 }
 

@@ -116,12 +116,6 @@ psdm_status psdmp_derive_substitute(const psdm_robot *robot, psdm_model *model, 
  * of the walk over bodies. False when out of memory. */
 bool psdmp_derive_shape(const psdm_robot *robot, psdm_model *model);
 
-/* Column of each standard parameter among the base parameters, -1 where it is none. column: (standard). */
-void psdmp_derive_base_columns(const psdm_model *model, int *column);
-
-/* P from Psi (in P's place): the kept columns, counted as base parameters. */
-void psdmp_derive_keep_columns(psdm_model *model, const int *column);
-
 /* Base parameters to be compared with the recursions before they are returned. */
 typedef struct psdmp_derive_checked {
   /* NULL, or without functions: the regressor's columns are compared */

@@ -36,12 +36,14 @@ bool psdmp_derive_shape(const psdm_robot *r, psdm_model *m) {
   return true;
 }
 
-void psdmp_derive_base_columns(const psdm_model *m, int *column) {
+/* Column of each standard parameter among the base parameters, -1 where it is none. column: (standard). */
+static void base_columns(const psdm_model *m, int *column) {
   for (int k = 0; k < m->standard; k++) column[k] = -1;
   for (int j = 0; j < m->l; j++) column[m->base[j].parameter] = j;
 }
 
-void psdmp_derive_keep_columns(psdm_model *m, const int *column) {
+/* P from Psi (in P's place): the kept columns, counted as base parameters. */
+static void keep_columns(psdm_model *m, const int *column) {
   long at = 0, begin = 0;
   for (long f = 0; f < m->p; f++) {
     long end = m->P_start[f + 1];
@@ -86,15 +88,15 @@ static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *
   if (!status && !assumed.B && !r->coupled && r->plain_drives) {
     /* the kept columns are known in advance, so P is written directly */
     status = psdmp_derive_base_recursion(r, e.reach, options ? options->rank_tolerance : 0, m, info, error);
-    if (!status) psdmp_derive_base_columns(m, column);
+    if (!status) base_columns(m, column);
     if (!status) status = psdmp_derive_collect(r, &e, q, column, options, m, &info->kept, error);
   } else if (!status) {
     for (int k = 0; k < m->standard; k++) column[k] = k;
     status = psdmp_derive_collect(r, &e, q, column, options, m, &info->kept, error);
     if (!status) status = psdmp_derive_restrict_psi(&assumed, m, error);
     if (!status) status = psdmp_derive_base_sampled(r, &assumed, options ? options->rank_tolerance : 0, m, info, error);
-    if (!status) psdmp_derive_base_columns(m, column);
-    if (!status) psdmp_derive_keep_columns(m, column);
+    if (!status) base_columns(m, column);
+    if (!status) keep_columns(m, column);
   }
   info->dropped = e.largest_dropped;
   info->bytes = e.pool.bytes;
@@ -111,8 +113,8 @@ static psdm_status derive(const psdm_robot *r, const psdm_derive_options *option
     /* the dense route leaves Psi in P's place */
     int *column = PSDMP_BASE_NEW(&m->arena, m->standard, int);
     if (!column) return psdmp_base_no_memory(r->file, error);
-    psdmp_derive_base_columns(m, column);
-    psdmp_derive_keep_columns(m, column);
+    base_columns(m, column);
+    keep_columns(m, column);
   }
   if (!status) psdmp_model_set_fates(m);
   if (!status && options && options->basis == PSDM_BASIS_ECHELON)

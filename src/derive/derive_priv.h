@@ -77,7 +77,8 @@ typedef struct psdmp_derive_expansion {
   psdmp_derive_pool pool;
   psdmp_base_arena arena;
   psdmp_derive_term *term;
-  int terms, room;
+  int terms;
+  long room;
   /* the unit of lengths and displacements in all coefficients: a power of two, so that nothing is rounded */
   double reach;
   double largest_dropped; /* of the values dropped that were not exactly zero */

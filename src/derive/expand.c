@@ -312,18 +312,8 @@ static bool new_level(walk *w, const psdmp_derive_level *parent, int body, psdmp
 
 void psdmp_derive_emit(psdmp_derive_expansion *e, const psdmp_derive_term *term) {
   if (!term->rows.count) return;
-  if (e->terms == e->room) {
-    int room = e->room ? 2 * e->room : 256;
-    psdmp_derive_term *bigger = psdmp_base_arena_alloc(&e->arena, (size_t)room * sizeof *bigger);
-    if (!bigger) {
-      e->pool.failed = true;
-      return;
-    }
-    if (e->terms) memcpy(bigger, e->term, (size_t)e->terms * sizeof *bigger);
-    e->term = bigger;
-    e->room = room;
-  }
-  e->term[e->terms++] = *term;
+  if (!psdmp_base_arena_room(&e->arena, &e->term, e->terms, 1, &e->room, sizeof *term)) e->pool.failed = true;
+  else e->term[e->terms++] = *term;
 }
 
 /* makes a polynomial of this body part of the answer */

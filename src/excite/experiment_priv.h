@@ -31,7 +31,8 @@ typedef struct psdmp_excite_track {
   /* rows of q, qd, qdd (n each) at times t; quintic pieces between them */
   long rows, row_room;
   double *t, *x[3];
-  int parts, part_room;
+  int parts;
+  long part_room;
   psdm_excite_part *part;
 
   /* checks */

@@ -29,21 +29,17 @@ double *psdmp_excite_track_numbers(psdmp_excite_track *track, size_t count) {
   return numbers;
 }
 
-/* doubles the room; the old arrays stay in the arena */
 static bool grow(psdmp_excite_track *track) {
-  long room = track->row_room ? 2 * track->row_room : 256;
-  size_t row = (size_t)track->n;
-  double *t = psdmp_excite_track_numbers(track, (size_t)room), *x[3];
-  for (int k = 0; k < 3; k++) x[k] = psdmp_excite_track_numbers(track, (size_t)room * row);
-  if (!t || !x[0] || !x[1] || !x[2]) return false;
-  if (track->rows) memcpy(t, track->t, (size_t)track->rows * sizeof *t);
-  for (int k = 0; k < 3; k++) {
-    if (track->rows) memcpy(x[k], track->x[k], (size_t)track->rows * row * sizeof *t);
-    track->x[k] = x[k];
+  size_t row = (size_t)track->n * sizeof(double);
+  long room = track->row_room;
+  bool ok = psdmp_base_arena_room(&track->scratch, &track->t, track->rows, 1, &room, sizeof *track->t);
+  for (int k = 0; k < 3 && ok; k++) {
+    room = track->row_room;
+    ok = psdmp_base_arena_room(&track->scratch, &track->x[k], track->rows, 1, &room, row);
   }
-  track->t = t;
-  track->row_room = room;
-  return true;
+  if (ok) track->row_room = room;
+  else track->no_memory = true;
+  return ok;
 }
 
 void psdmp_excite_track_add(psdmp_excite_track *track, double seconds, const double *q, const double *qd,
@@ -69,18 +65,9 @@ void psdmp_excite_track_rest(psdmp_excite_track *track, double seconds) {
 }
 
 void psdmp_excite_track_add_part(psdmp_excite_track *track, psdm_excite_part part) {
-  if (track->parts == track->part_room) {
-    int room = track->part_room ? 2 * track->part_room : 64;
-    psdm_excite_part *parts = psdmp_base_arena_alloc(&track->scratch, (size_t)room * sizeof *parts);
-    if (!parts) {
-      track->no_memory = true;
-      return;
-    }
-    if (track->parts) memcpy(parts, track->part, (size_t)track->parts * sizeof *parts);
-    track->part = parts;
-    track->part_room = room;
-  }
-  track->part[track->parts++] = part;
+  if (!psdmp_base_arena_room(&track->scratch, &track->part, track->parts, 1, &track->part_room, sizeof part))
+    track->no_memory = true;
+  else track->part[track->parts++] = part;
 }
 
 /* ---- checks ---- */

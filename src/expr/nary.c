@@ -31,7 +31,8 @@ uint32_t psdmp_expr_nary_item(psdmp_expr_nary *n, psdm_op op, uint32_t length) {
   return n->items++;
 }
 
-void psdmp_expr_nary_clear(psdmp_expr_nary *n) {
+/* keeps the memory */
+static void clear(psdmp_expr_nary *n) {
   psdmp_base_free(n->allocator, n->output);
   n->output = NULL;
   n->outputs = 0;
@@ -39,7 +40,7 @@ void psdmp_expr_nary_clear(psdmp_expr_nary *n) {
 }
 
 void psdmp_expr_nary_free(psdmp_expr_nary *n) {
-  psdmp_expr_nary_clear(n);
+  clear(n);
   psdmp_base_free(n->allocator, n->item);
   psdmp_base_free(n->allocator, n->pool);
   *n = (psdmp_expr_nary){.allocator = n->allocator};
@@ -165,7 +166,7 @@ static bool read_outputs(reader *r, const psdm_ref *outputs, size_t count) {
 
 bool psdmp_expr_nary_read(psdmp_expr_nary *n, const psdm_graph *g, const psdm_ref *outputs, size_t count,
                           bool doubles) {
-  psdmp_expr_nary_clear(n);
+  clear(n);
   if (!count) return true;
   reader r = {.g = g, .n = n, .doubles = doubles, .two = UINT32_MAX};
   r.uses = psdmp_base_alloc(n->allocator, 3 * (size_t)g->size * sizeof *r.uses);

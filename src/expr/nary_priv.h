@@ -42,7 +42,6 @@ uint32_t psdmp_expr_nary_item(psdmp_expr_nary *nary, psdm_op op, uint32_t length
 /* Writes the items that outputs need into graph, the two earliest operands of each sum and product first. */
 psdm_status psdmp_expr_nary_write(const psdmp_expr_nary *nary, psdm_graph *graph, psdm_ref *outputs);
 
-void psdmp_expr_nary_clear(psdmp_expr_nary *nary); /* keeps the memory */
 void psdmp_expr_nary_free(psdmp_expr_nary *nary);
 
 #endif

@@ -34,7 +34,8 @@ struct psdmp_feed_checkpoint {
   atomic_long counts[3];
   long stale;
   char (*named)[NAME]; /* (names) prefixes of this run's parts */
-  int names, room;
+  int names;
+  long room;
 };
 
 typedef struct head {
@@ -173,14 +174,7 @@ void psdmp_feed_checkpoint_free(psdmp_feed_checkpoint *c) {
 bool psdmp_feed_checkpoint_names(psdmp_feed_checkpoint *c, const char *kind, const psdmp_parallel_bytes *request) {
   unsigned char digest[DIGEST];
   char name[NAME];
-  if (c->names == c->room) {
-    int room = 2 * c->room + 16;
-    char(*bigger)[NAME] = psdmp_base_alloc(c->allocator, (size_t)room * sizeof *bigger);
-    if (!bigger) return false;
-    if (c->names) memcpy(bigger, c->named, (size_t)c->names * sizeof *bigger);
-    psdmp_base_free(c->allocator, c->named);
-    c->named = bigger, c->room = room;
-  }
+  if (!psdmp_base_room(c->allocator, &c->named, c->names, 1, &c->room, sizeof name)) return false;
   hash_of(request ? request->data : NULL, request ? request->used : 0, digest);
   name_of(c, kind, 0, digest, name);
   name[strrchr(name, '-') + 1 - name] = '\0'; /* all numbers */

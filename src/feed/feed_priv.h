@@ -80,7 +80,8 @@ typedef struct psdmp_feed_file {
   long every;
   psdmp_feed_columns kept;
   psdmp_feed_piece *piece;
-  int pieces, piece_room;
+  int pieces;
+  long piece_room;
   psdmp_feed_mark *mark;
   int marks;
   long spacing;

@@ -115,13 +115,7 @@ void psdmp_feed_thin(psdmp_feed *f, int file, long every) {
 }
 
 static bool new_piece(const psdmp_feed *f, psdmp_feed_file *g, psdmp_feed_piece p) {
-  if (g->pieces == g->piece_room) {
-    int room = g->piece_room ? 2 * g->piece_room : 16;
-    if (!grow_array(f->allocator, (void **)&g->piece, (size_t)g->pieces * sizeof *g->piece,
-                    (size_t)room * sizeof *g->piece))
-      return false;
-    g->piece_room = room;
-  }
+  if (!psdmp_base_room(f->allocator, &g->piece, g->pieces, 1, &g->piece_room, sizeof p)) return false;
   g->piece[g->pieces++] = p;
   return true;
 }

@@ -130,21 +130,6 @@ void psdmp_fit_finish(const psdmp_fit_rows *rows, const double *sigma, const dou
     }
 }
 
-void psdmp_fit_sigma(const psdmp_fit_rows *rows, const double *cost, double *sigma) {
-  double total = 0;
-  for (int j = 0; j < rows->n; j++) total += rows->count[j];
-  for (int j = 0; j < rows->n; j++) {
-    int w = rows->base + rows->extras[j] + 1;
-    double count = fmax(1, rows->count[j]), torque = 0;
-    for (int i = 0; i < w; i++) torque += rows->R[j][(long)i * w + w - 1] * rows->R[j][(long)i * w + w - 1];
-    /* NAN without any rows, which fmax ignores */
-    double share = rows->extras[j] + rows->base * rows->count[j] / total;
-    /* a joint without residual must not outweigh the others */
-    double least = torque > 0 ? 1e-9 * sqrt(torque / count) : 1;
-    sigma[j] = fmax(least, sqrt(cost[j] / fmax(1, count - share)));
-  }
-}
-
 /* plain least squares need less than total ones: one matrix less, and one solution */
 size_t psdmp_fit_scratch(const psdmp_fit_rows *rows) {
   size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), cone = psdmp_fit_cone_scratch(rows);

@@ -84,10 +84,6 @@ psdm_status psdmp_fit_surrogate(const psdmp_fit_rows *rows, const psdmp_fit_opti
 psdm_status psdmp_fit_consistent(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch,
                                  psdmp_fit *fit);
 
-/* Weights for the next fit: sigma_j^2 = cost_j / (count_j - extras_j - base's share by rows), at least 1e-9 of the
- * torque's size. May overwrite options' sigma. */
-void psdmp_fit_sigma(const psdmp_fit_rows *rows, const double *cost, double *sigma);
-
 /* sum over links of log det(P0) - log det(P) + tr(P0^-1 P) - 4: the divergence D, infinite where P is not positive
  * definite. */
 double psdmp_fit_divergence(int links, const double *prior, const double *pi);

@@ -124,15 +124,7 @@ static psdmp_identify_kept *new_mean(const psdmp_identify_open *o) {
 }
 
 static bool has_room(psdmp_identify_open *o, int count) {
-  if (count <= o->room) return true;
-  int room = count > 2 * o->room ? count : 2 * o->room;
-  psdmp_identify_kept **bigger = psdmp_base_alloc(o->allocator, (size_t)room * sizeof *bigger);
-  if (!bigger) return false;
-  if (o->count) memcpy(bigger, o->mean, (size_t)o->count * sizeof *bigger);
-  psdmp_base_free(o->allocator, o->mean);
-  o->mean = bigger;
-  o->room = room;
-  return true;
+  return psdmp_base_room(o->allocator, &o->mean, o->count, count - o->count, &o->room, sizeof *o->mean);
 }
 
 static bool waits(const psdmp_identify_open *o, const psdmp_identify_kept *m) {

@@ -129,16 +129,10 @@ void psdmp_identify_evaluated_lags(psdmp_identify_evaluated *to, int i, double e
 static void keep_residual(psdmp_identify_evaluation *e, const double *error) {
   psdmp_identify_evaluated *to = e->to;
   long width = e->run->n + 1;
-  if (to->residuals == to->residual_room) {
-    long room = 2 * to->residual_room + 64;
-    double *bigger = psdmp_base_alloc_raw(e->run->allocator, (size_t)(room * width) * sizeof *bigger);
-    if (!bigger) {
-      to->failed = true;
-      return;
-    }
-    if (to->residuals) memcpy(bigger, to->residual, (size_t)(to->residuals * width) * sizeof *bigger);
-    psdmp_base_free(e->run->allocator, to->residual);
-    to->residual = bigger, to->residual_room = room;
+  if (!psdmp_base_room(e->run->allocator, &to->residual, to->residuals, 1, &to->residual_room,
+                       (size_t)width * sizeof *to->residual)) {
+    to->failed = true;
+    return;
   }
   double *row = to->residual + to->residuals++ * width;
   row[0] = e->segment;

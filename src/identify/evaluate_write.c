@@ -70,14 +70,8 @@ static bool keep_row(void *user, const psdm_predicted_row *row) {
   waiting *w = user;
   size_t n = (size_t)w->own.n;
   long width = width_of(&w->own);
-  if (w->rows == w->row_room) {
-    long room = 2 * w->row_room + 4096;
-    double *bigger = psdmp_base_alloc_raw(w->own.allocator, (size_t)(room * width) * sizeof *bigger);
-    if (!bigger) return !(w->failed = true);
-    if (w->rows) memcpy(bigger, w->row, (size_t)(w->rows * width) * sizeof *bigger);
-    psdmp_base_free(w->own.allocator, w->row);
-    w->row = bigger, w->row_room = room;
-  }
+  if (!psdmp_base_room(w->own.allocator, &w->row, w->rows, 1, &w->row_room, (size_t)width * sizeof *w->row))
+    return !(w->failed = true);
   double *to = w->row + w->rows++ * width;
   const double *const group[GROUPS] = {row->q,   row->qd,        row->qdd,  row->tau,
                                        row->raw, row->predicted, row->band, row->friction};

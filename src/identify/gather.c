@@ -88,15 +88,7 @@ static void ranges_free(void *user, void *part) {
 
 /* room for this many more rows */
 static bool ranges_room(const psdmp_identify_run *r, ranges *g, long more) {
-  if (g->rows + more <= g->room) return true;
-  long room = g->rows + more > 2 * g->room ? g->rows + more : 2 * g->room;
-  double *bigger = psdmp_base_alloc_raw(r->allocator, (size_t)room * (size_t)r->n * sizeof *bigger);
-  if (!bigger) return false;
-  if (g->rows) memcpy(bigger, g->speed, (size_t)g->rows * (size_t)r->n * sizeof *bigger);
-  psdmp_base_free(r->allocator, g->speed);
-  g->speed = bigger;
-  g->room = room;
-  return true;
+  return psdmp_base_room(r->allocator, &g->speed, g->rows, more, &g->room, (size_t)r->n * sizeof *g->speed);
 }
 
 static psdm_status ranges_add(void *user, void *part, const psdmp_feed_stretch *s, psdm_error *error) {

@@ -242,7 +242,8 @@ typedef struct psdmp_identify_open {
   bool any, cut;             /* there are rows; they are of more than one run */
   int first_run, last_run;   /* segments */
   long first, last;          /* ticks of the first run's first row, and of the last run's last */
-  int count, room;
+  int count;
+  long room;
   psdmp_identify_kept **mean; /* (count) in their order */
 } psdmp_identify_open;
 

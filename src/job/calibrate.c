@@ -147,11 +147,4 @@ static void settle(psdm_job *job) {
     psdmp_job_detail(job, "%s: parts of this run removed: %ld", psdmp_job_safe(job, j->set.checkpoint), removed);
 }
 
-const psdmp_job_kind psdmp_job_calibrate_kind = {.command = "calibrate",
-                                                 .settings = settings,
-                                                 .bytes = sizeof(psdmp_job_calibrate),
-                                                 .values = offsetof(psdmp_job_calibrate, set),
-                                                 .run = run,
-                                                 .free = clear,
-                                                 .settle = settle,
-                                                 .continues = true};
+PSDMP_JOB_KIND(job, calibrate, psdmp_job_calibrate, .free = clear, .settle = settle, .continues = true);

@@ -59,9 +59,7 @@
     "store finished parts of long logs here: after a crash or kill, the same command continues from them")             \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct psdmp_job_calibrate_settings {
-  CALIBRATE_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_job_calibrate_settings;
+PSDM_SETTINGS_STRUCT(psdmp_job_calibrate_settings, CALIBRATE_SETTINGS);
 
 /* An earlier result on the rows of this one. */
 typedef struct psdmp_job_comparison {

@@ -120,4 +120,4 @@ static psdm_status run(psdm_job *job) {
   return !status ? psdmp_job_answer(job, &psdm_excite_result_type, psdmp_job_excite_fill) : status;
 }
 
-PSDMP_JOB_KIND(excite, psdmp_job_excite, clear);
+PSDMP_JOB_KIND(job, excite, psdmp_job_excite, .free = clear);

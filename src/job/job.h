@@ -22,14 +22,18 @@ typedef struct psdmp_job_kind {
   bool continues;                /* its parameter file may be the one that it reads */
 } psdmp_job_kind;
 
-/* The kind of a command whose job is a struct with its settings in `set`; release may be NULL. */
-#define PSDMP_JOB_KIND(name, type, release)                                      \
-  const psdmp_job_kind psdmp_job_##name##_kind = {.command = #name,              \
-                                                  .settings = settings,          \
-                                                  .bytes = sizeof(type),         \
-                                                  .values = offsetof(type, set), \
-                                                  .run = run,                    \
-                                                  .free = release}
+/* Settings of every job, behind its own. */
+#define PSDMP_JOB_SETTINGS(X) X(flag, json, "", "", "write one JSON object") PSDM_ROBOT_SETTINGS(X)
+
+/* The kind of a command whose job is a struct with its settings in `set`; behind the type what else it has, such as
+ * .free. */
+#define PSDMP_JOB_KIND(room, name, type, ...)                                         \
+  const psdmp_job_kind psdmp_##room##_##name##_kind = {.command = #name,              \
+                                                       .settings = settings,          \
+                                                       .bytes = sizeof(type),         \
+                                                       .values = offsetof(type, set), \
+                                                       .run = run,                    \
+                                                       __VA_ARGS__}
 
 /* src/job/NAME.c has each of this room. */
 #define PSDMP_JOB_KINDS(X) X(calibrate) X(excite) X(payload) X(plan) X(simulate)
@@ -128,8 +132,6 @@ psdm_status psdmp_job_parameters(const psdm_job *job, const char *path, const ps
                                  psdm_parameters **parameters);
 /* before and after the library writes a file by itself */
 psdm_status psdmp_job_writes(const psdm_job *job, const char *path, bool done);
-/* a parameter file without a fingerprint: nobody can tell whose it is */
-void psdmp_job_unsigned(const psdm_job *job, const char *path, const psdm_parameters *parameters);
 
 enum { LIMIT_LOWER, LIMIT_UPPER, LIMIT_VELOCITY, LIMIT_ACCELERATION, LIMIT_EFFORT, LIMITS };
 double psdmp_job_limit(const psdm_joint *joint, int which); /* of the robot file: LIMIT_... */

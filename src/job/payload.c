@@ -117,9 +117,4 @@ static psdm_status run(psdm_job *job) {
   return status ? status : psdmp_job_answer(job, &psdm_payload_result_type, psdmp_job_payload_fill);
 }
 
-const psdmp_job_kind psdmp_job_payload_kind = {.command = "payload",
-                                               .settings = settings,
-                                               .bytes = sizeof(psdmp_job_payload),
-                                               .values = offsetof(psdmp_job_payload, set),
-                                               .run = run,
-                                               .free = clear};
+PSDMP_JOB_KIND(job, payload, psdmp_job_payload, .free = clear);

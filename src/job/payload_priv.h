@@ -32,9 +32,7 @@
   X(flag, ignore_extra, "", "", "ignore unknown columns of logs")                                                    \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct psdmp_job_payload_settings {
-  PAYLOAD_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_job_payload_settings;
+PSDM_SETTINGS_STRUCT(psdmp_job_payload_settings, PAYLOAD_SETTINGS);
 
 /* All data of one run. */
 typedef struct psdmp_job_payload {

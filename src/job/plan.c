@@ -37,13 +37,7 @@ static psdm_status run(psdm_job *job) {
   return status;
 }
 
-const psdmp_job_kind psdmp_job_plan_kind = {.command = "plan",
-                                            .settings = settings,
-                                            .arguments = arguments,
-                                            .bytes = sizeof(psdmp_job_plan),
-                                            .values = offsetof(psdmp_job_plan, set),
-                                            .run = run,
-                                            .free = clear};
+PSDMP_JOB_KIND(job, plan, psdmp_job_plan, .arguments = arguments, .free = clear);
 
 const psdm_path_plan *psdm_job_path_plan(const psdm_job *job) {
   return job->kind == &psdmp_job_plan_kind ? ((const psdmp_job_plan *)job)->plan : NULL;

@@ -25,7 +25,8 @@ psdm_status psdmp_job_writes(const psdm_job *job, const char *path, bool done) {
   return status ? psdmp_job_fail(job, &error) : PSDM_OK;
 }
 
-void psdmp_job_unsigned(const psdm_job *job, const char *path, const psdm_parameters *p) {
+/* a parameter file without a fingerprint: nobody can tell whose it is */
+static void warn_unsigned(const psdm_job *job, const char *path, const psdm_parameters *p) {
   if (!p->kinematics)
     psdmp_job_note(job, "%s does not name the kinematics of its parameters; they are assumed to be this robot's",
                    psdmp_job_safe(job, path));
@@ -72,7 +73,7 @@ static void tell_parameters(const psdm_job *job, const char *path, const psdm_pa
     psdm_parameters_friction(p, i, &friction, &left_out);
     if (left_out > most) most = left_out;
   }
-  psdmp_job_unsigned(job, path, p);
+  warn_unsigned(job, path, p);
   if (!p->pi)
     psdmp_job_note(job, "%s has base parameters only: torques are right, the inertias of single links are meaningless",
                    path);
@@ -93,7 +94,7 @@ static psdm_status load_parameters(const psdm_job *job, const char *path, const 
 psdm_status psdmp_job_parameters(const psdm_job *job, const char *path, const psdm_robot *robot,
                                  psdm_parameters **parameters) {
   psdm_status status = load_parameters(job, path, robot, parameters);
-  if (!status) psdmp_job_unsigned(job, path, *parameters);
+  if (!status) warn_unsigned(job, path, *parameters);
   return status;
 }
 

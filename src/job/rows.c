@@ -74,15 +74,7 @@ static bool keep_names(psdmp_job_kept *kept, const psdmp_job_group *groups, int 
 /* room for so many rows more: where they go; NULL without memory */
 static double *room_for(psdmp_job_kept *kept, long rows) {
   const size_t row = (size_t)kept->columns * sizeof(double);
-  if (kept->rows + rows > kept->room) {
-    long room = 2 * kept->room + 256 + rows;
-    double *more = psdmp_base_alloc_raw(NULL, (size_t)room * row);
-    if (!more) return NULL;
-    if (kept->rows) memcpy(more, kept->values, (size_t)kept->rows * row);
-    psdmp_base_free(NULL, kept->values);
-    kept->values = more;
-    kept->room = room;
-  }
+  if (!psdmp_base_room(NULL, &kept->values, kept->rows, rows, &kept->room, row)) return NULL;
   double *to = kept->values + kept->rows * kept->columns;
   kept->rows += rows;
   return to;

@@ -71,7 +71,7 @@ static psdm_status run(psdm_job *job) {
   return status ? status : answer(j);
 }
 
-PSDMP_JOB_KIND(simulate, psdmp_job_simulate, clear);
+PSDMP_JOB_KIND(job, simulate, psdmp_job_simulate, .free = clear);
 
 const psdm_simulation *psdm_job_simulation(const psdm_job *job) {
   const psdmp_job_simulate *j = (const psdmp_job_simulate *)job;

@@ -72,9 +72,7 @@
   X(flag, ignore_extra, "", "", "ignore unknown columns of CSV files")                                                 \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct psdmp_job_simulate_settings {
-  SIMULATE_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_job_simulate_settings;
+PSDM_SETTINGS_STRUCT(psdmp_job_simulate_settings, SIMULATE_SETTINGS);
 
 typedef enum psdmp_job_reference_kind {
 #define REFERENCE_ENUM(id, name, help) REFERENCE_##id,

@@ -16,7 +16,8 @@ struct psdmp_log_table {
   const psdmp_log_format *format;
   int n;
   bool numbered;
-  int variables, room;
+  int variables;
+  long room;
   psdmp_log_variable *variable;
   const char **names; /* (columns) */
   int columns;
@@ -59,16 +60,10 @@ psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t
   if (table->variables == MOST_VARIABLES)
     return psdmp_base_fail(error, PSDM_E_LIMIT, table->file, 0, 0,
                            "more than %d numeric variables; a log has a few for each joint", MOST_VARIABLES);
-  if (table->variables == table->room) { /* twice as many; the old list stays in the arena */
-    int room = table->room ? 2 * table->room : 32;
-    psdmp_log_variable *more = psdmp_base_arena_alloc(&table->arena, sizeof *more * (size_t)room);
-    if (!more) return psdmp_base_no_memory(table->file, error);
-    if (table->variables) memcpy(more, table->variable, sizeof *more * (size_t)table->variables);
-    table->variable = more;
-    table->room = room;
-  }
   char *copy = psdmp_base_arena_text(&table->arena, name, strlen(name));
-  if (!copy) return psdmp_base_no_memory(table->file, error);
+  if (!copy || !psdmp_base_arena_room(&table->arena, &table->variable, table->variables, 1, &table->room,
+                                      sizeof *table->variable))
+    return psdmp_base_no_memory(table->file, error);
   table->variable[table->variables++] =
       (psdmp_log_variable){.name = copy, .rows = rows, .columns = columns, .handle = handle};
   return PSDM_OK;

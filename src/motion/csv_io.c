@@ -25,20 +25,6 @@ psdm_status psdmp_motion_csv_refuse_extra(const psdm_csv *csv, const bool *used,
   return PSDM_OK;
 }
 
-/* room for at least one more row: twice as many as before */
-static bool grow(psdmp_motion_timetable *table, long *room, const psdm_allocator *allocator) {
-  if (table->rows < *room) return true;
-  size_t bytes = sizeof *table->memory * ((size_t)table->columns + 1);
-  long wanted = *room ? 2 * *room : 256;
-  double *memory = psdmp_base_alloc_raw(allocator, (size_t)wanted * bytes);
-  if (!memory) return false;
-  if (table->rows) memcpy(memory, table->memory, (size_t)table->rows * bytes);
-  psdmp_base_free(allocator, table->memory);
-  table->memory = memory;
-  *room = wanted;
-  return true;
-}
-
 static psdm_status fail_order(const psdm_csv *csv, double t, double before, psdm_error *error) {
   char now[32], then[32];
   psdmp_base_format_short(t, now);
@@ -54,7 +40,8 @@ static psdm_status read_rows(psdm_csv *csv, int t_place, const int *place, doubl
     bool more;
     psdm_status status = psdm_csv_row(csv, row, &more, error);
     if (status || !more) return status;
-    if (!grow(table, &room, allocator)) return psdmp_base_no_memory(psdm_csv_file(csv), error);
+    if (!psdmp_base_room(allocator, &table->memory, table->rows, 1, &room, (size_t)width * sizeof *table->memory))
+      return psdmp_base_no_memory(psdm_csv_file(csv), error);
     double *to = table->memory + table->rows * width;
     to[0] = row[t_place];
     for (int c = 0; c < table->columns; c++) to[c + 1] = place[c] < 0 ? 0 : row[place[c]];

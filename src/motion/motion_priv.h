@@ -33,9 +33,6 @@ psdm_motion *psdmp_motion_new(int n, psdmp_motion_kind kind, const psdm_allocato
 /* A copy of count numbers in the motion's arena, NULL when out of memory. count may be 0. */
 double *psdmp_motion_copy(psdm_motion *motion, const double *from, size_t count);
 
-/* The quintic spline's velocities and accelerations at its rows from its positions; at rest at both ends. */
-psdm_status psdmp_motion_spline(psdm_motion *motion, const psdm_allocator *allocator, psdm_error *error);
-
 /* The row k with t[k] <= at < t[k + 1], by bisection; 0 before the first, rows - 1 from the last on. */
 long psdmp_motion_row_at(long rows, const double *t, double at);
 

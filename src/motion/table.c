@@ -81,7 +81,8 @@ static bool take_solution(psdm_motion *m, const double *solution, long unknowns)
   return finite;
 }
 
-psdm_status psdmp_motion_spline(psdm_motion *m, const psdm_allocator *allocator, psdm_error *error) {
+/* The quintic spline's velocities and accelerations at its rows from its positions; at rest at both ends. */
+static psdm_status make_spline(psdm_motion *m, const psdm_allocator *allocator, psdm_error *error) {
   if (m->rows < 3) return PSDM_OK; /* no inner rows between two ends at rest */
   if (m->rows > MOST_ROWS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, "", 0, 0, "%ld rows; a spline takes at most %d", m->rows, MOST_ROWS);
@@ -162,7 +163,7 @@ psdm_status psdm_motion_table(int n, long rows, const double *t, const double *q
   if (whole) {
     m->begin = t[0];
     m->end = t[rows - 1];
-    if (spline) status = psdmp_motion_spline(m, allocator, error);
+    if (spline) status = make_spline(m, allocator, error);
   } else {
     status = fail(error, PSDM_E_MEMORY, "out of memory");
   }

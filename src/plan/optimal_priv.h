@@ -160,11 +160,10 @@ void psdmp_plan_program_problem(psdmp_plan_program *p, psdmp_plan_solver_problem
 
 double psdmp_plan_program_seconds(const psdmp_plan_program *p, const double *x);
 
-/* (T / pieces)^order times a derivative at an end (0, 1) of a piece; and its index in x, -1 if fixed. */
-double psdmp_plan_program_end(const psdmp_plan_program *p, const double *x, int piece, int end, int order, int joint);
+/* Index in x of (T / pieces)^order times a derivative at an end (0, 1) of a piece; -1 if fixed. */
 int psdmp_plan_program_place(const psdmp_plan_program *p, int piece, int end, int order, int joint);
 
-/* The same at sigma of a piece. */
+/* The same derivative at sigma of a piece. */
 double psdmp_plan_program_at(const psdmp_plan_program *p, const double *x, int piece, double sigma, int order,
                              int joint);
 

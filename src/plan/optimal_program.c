@@ -33,7 +33,8 @@ double psdmp_plan_program_seconds(const psdmp_plan_program *p, const double *x) 
   return p->duration > 0 ? p->duration : x[p->unknowns - 1];
 }
 
-double psdmp_plan_program_end(const psdmp_plan_program *p, const double *x, int piece, int end, int order, int joint) {
+/* (T / pieces)^order times a derivative at an end (0, 1) of a piece */
+static double end_of(const psdmp_plan_program *p, const double *x, int piece, int end, int order, int joint) {
   int place = psdmp_plan_program_place(p, piece, end, order, joint);
   if (place >= 0) return x[place];
   return order ? 0 : (end ? p->to : p->from)[joint];
@@ -47,8 +48,7 @@ double psdmp_plan_program_at(const psdmp_plan_program *p, const double *x, int p
   double c[2 * PSDMP_PLAN_MOST_HELD], sum = 0;
   psdmp_plan_piece_factors(p->held, sigma, order, c);
   for (int e = 0; e < 2 * p->held; e++)
-    sum += c[e] * pow(length_of(p, piece), e % p->held - order) *
-           psdmp_plan_program_end(p, x, piece, e / p->held, e % p->held, joint);
+    sum += c[e] * pow(length_of(p, piece), e % p->held - order) * end_of(p, x, piece, e / p->held, e % p->held, joint);
   return sum;
 }
 
@@ -149,7 +149,7 @@ static void list_line(lister *l, int piece, int joint, int k, const double *c, d
   for (int e = 0; e < 2 * p->held; e++) {
     int place = psdmp_plan_program_place(p, piece, e / p->held, e % p->held, joint);
     double factor = scale * c[e] * pow(length_of(p, piece), e % p->held);
-    if (place < 0) line.still += factor * psdmp_plan_program_end(p, NULL, piece, e / p->held, e % p->held, joint);
+    if (place < 0) line.still += factor * end_of(p, NULL, piece, e / p->held, e % p->held, joint);
     if (place < 0 || factor == 0) continue;
     if (l->fill) {
       p->place[line.first + line.count] = place;
@@ -334,8 +334,7 @@ static void point_state(const psdmp_plan_program *p, const double *x, int piece,
   for (int o = 0; o < p->orders; o++)
     for (int j = 0; j < p->n; j++) {
       double sum = 0;
-      for (int e = 0; e < 2 * p->held; e++)
-        sum += c[o][e] * psdmp_plan_program_end(p, x, piece, e / p->held, e % p->held, j);
+      for (int e = 0; e < 2 * p->held; e++) sum += c[o][e] * end_of(p, x, piece, e / p->held, e % p->held, j);
       z[o * p->n + j] = sum;
     }
 }

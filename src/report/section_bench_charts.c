@@ -88,7 +88,8 @@ void psdmp_report_groups_plot(psdmp_report_page *page, const psdmp_report_groups
   psdmp_report_draw(&d);
 }
 
-void psdmp_report_groups_table(psdmp_report_page *page, const psdmp_report_groups *g) {
+/* numbers and multiples of the first kind */
+static void groups_table(psdmp_report_page *page, const psdmp_report_groups *g) {
   const char *header[PSDMP_REPORT_MOST_KINDS + 1] = {g->label};
   char numeric[PSDMP_REPORT_MOST_KINDS + 2] = "t";
   if (g->groups <= 0 || g->kinds <= 0) return;
@@ -131,7 +132,7 @@ static void draw_bars(psdmp_report_page *page, const psdmp_document_node *chart)
   }
   psdmp_report_groups_plot(page, g);
   psdmp_report_page_raw(page, "<details><summary>Numbers</summary>\n");
-  psdmp_report_groups_table(page, g);
+  groups_table(page, g);
   psdmp_report_page_raw(page, "</details>\n");
 }
 

@@ -18,8 +18,6 @@ typedef struct psdmp_report_groups {
 
 /* names include multiples of the first kind */
 void psdmp_report_groups_plot(psdmp_report_page *page, const psdmp_report_groups *g);
-/* numbers and multiples of the first kind */
-void psdmp_report_groups_table(psdmp_report_page *page, const psdmp_report_groups *g);
 
 /* Sentences: where, when and how it was measured; the benchmark's remarks. */
 void psdmp_report_bench_place(psdmp_report_page *page, const psdmp_document_node *root);

@@ -58,7 +58,8 @@ static bool read_lugre(const psdmp_report_fit_view *view, const psdmp_document_n
   return out->bristles = any;
 }
 
-bool psdmp_report_friction_read(const psdmp_report_fit_view *view, int axis, psdmp_report_friction_view *out) {
+/* false: nothing is known */
+static bool read_friction(const psdmp_report_fit_view *view, int axis, psdmp_report_friction_view *out) {
   const psdmp_document_node *drive =
       psdmp_report_node(view->root, view->file && view->steps ? "lugre.%d" : "friction.%d", axis);
   *out = (psdmp_report_friction_view){
@@ -219,7 +220,7 @@ static void terms_table(const psdmp_report_fit_view *view) {
   psdmp_report_friction_view f;
   psdmp_report_page_table(view->page, header, 5, "ttnnn");
   for (int i = 0; i < view->axes.n; i++) {
-    if (!psdmp_report_friction_read(view, i, &f)) continue;
+    if (!read_friction(view, i, &f)) continue;
     for (int k = 0; k < f.terms; k++) {
       psdmp_report_page_row(view->page);
       psdmp_report_page_cell(view->page, "%s", k ? "" : view->axes.axis[i].name);
@@ -241,7 +242,7 @@ static void lugre_table(const psdmp_report_fit_view *view) {
   psdmp_report_friction_view f;
   psdmp_report_page_table(view->page, header, 9, "tnnnnnnnn");
   for (int i = 0; i < view->axes.n; i++) {
-    if (!psdmp_report_friction_read(view, i, &f)) continue;
+    if (!read_friction(view, i, &f)) continue;
     psdmp_report_page_row(view->page);
     psdmp_report_page_cell(view->page, "%s", view->axes.axis[i].name);
     for (int k = 0; k < PSDMP_REPORT_LUGRE; k++)
@@ -257,7 +258,7 @@ static void lugre_table(const psdmp_report_fit_view *view) {
 static bool known(const psdmp_report_fit_view *view) {
   psdmp_report_friction_view f;
   for (int i = 0; i < view->axes.n; i++)
-    if (psdmp_report_friction_read(view, i, &f)) return true;
+    if (read_friction(view, i, &f)) return true;
   return false;
 }
 
@@ -266,7 +267,7 @@ static bool draw_all(const psdmp_report_fit_view *view, bool *left_out) {
   bool independent = false;
   for (int i = 0; i < view->axes.n && i < PSDMP_REPORT_MOST_DRAWN; i++) {
     psdmp_report_friction_view f;
-    if (!psdmp_report_friction_read(view, i, &f)) continue;
+    if (!read_friction(view, i, &f)) continue;
     independent |= !f.correlated;
     for (int k = 0; k < f.terms; k++) *left_out |= of_position(f.term[k].kind);
     draw_friction(view, i, &f);

@@ -45,11 +45,6 @@ bool psdmp_report_compared_of(psdmp_report_page *page, const psdmp_report_result
 
 /* over time, with the band and the held-out part */
 void psdmp_report_draw_torque(psdmp_report_page *page, const psdmp_report_compared *c);
-void psdmp_report_draw_histogram(psdmp_report_page *page, const psdmp_report_compared *c);
-void psdmp_report_draw_spectrum(psdmp_report_page *page, const psdmp_report_compared *c);
-/* over velocity and over predicted torque */
-void psdmp_report_draw_scatter(psdmp_report_page *page, const psdmp_report_compared *c);
-void psdmp_report_residual_table(psdmp_report_page *page, const psdmp_report_compared *list, int count);
 void psdmp_report_residual_sections(psdmp_report_page *page, const psdmp_report_compared *list, int count);
 
 /* ---- section_calibration_friction.c ---- */
@@ -72,9 +67,6 @@ typedef struct psdmp_report_friction_view {
   double covariance[PSDMP_REPORT_FRICTION_TERMS * PSDMP_REPORT_FRICTION_TERMS];
   double speed, load; /* largest tested, mean */
 } psdmp_report_friction_view;
-
-/* false: nothing is known */
-bool psdmp_report_friction_read(const psdmp_report_fit_view *view, int axis, psdmp_report_friction_view *out);
 
 /* Torque at a steady speed, without position; *sd (nullable) its standard deviation, NAN if unknown. */
 double psdmp_report_friction_steady(const psdmp_report_friction_view *friction, double speed, double *sd);

@@ -87,7 +87,7 @@ void psdmp_report_draw_torque(psdmp_report_page *page, const psdmp_report_compar
 
 /* ---- size ---- */
 
-void psdmp_report_draw_histogram(psdmp_report_page *page, const psdmp_report_compared *c) {
+static void draw_histogram(psdmp_report_page *page, const psdmp_report_compared *c) {
   enum { CURVE = 121, BINS = PSDMP_REPORT_MOST_BINS };
   const double reach_sd = 4.5;
   psdmp_report_spread s = psdmp_report_spread_of(c->residual, c->points);
@@ -144,7 +144,7 @@ static void residual_row(psdmp_report_page *page, const psdmp_report_compared *c
     psdmp_report_page_cell(page, "%s", psdmp_report_words_percent(page, inside_band(c, k, c->heldout, heldout)));
 }
 
-void psdmp_report_residual_table(psdmp_report_page *page, const psdmp_report_compared *list, int count) {
+static void residual_table(psdmp_report_page *page, const psdmp_report_compared *list, int count) {
   static const char *const header[] = {"joint",   "rows",    "mean",    "sd",        "in 1 sd",
                                        "in 2 sd", "in 3 sd", "in band", "in 2 bands"};
   psdmp_report_page_table(page, header, list[0].band ? 9 : 7, "ttnnnnnnn");
@@ -179,7 +179,7 @@ static double *density_of(psdmp_report_page *page, const double *value, size_t c
   return power;
 }
 
-void psdmp_report_draw_spectrum(psdmp_report_page *page, const psdmp_report_compared *c) {
+static void draw_spectrum(psdmp_report_page *page, const psdmp_report_compared *c) {
   size_t length = c->rate > 0 ? psdmp_report_welch_length(longest_run(c->residual, c->points)) : 0;
   double *frequency = array(page, length / 2 + 1), *raw = c->raw ? array(page, c->points) : NULL;
   if (!length)
@@ -233,7 +233,8 @@ static void scatter(psdmp_report_page *page, const psdmp_report_compared *c, con
   if (dots) psdmp_report_draw(&d);
 }
 
-void psdmp_report_draw_scatter(psdmp_report_page *page, const psdmp_report_compared *c) {
+/* over velocity and over predicted torque */
+static void draw_scatter(psdmp_report_page *page, const psdmp_report_compared *c) {
   scatter(page, c, c->speed, "velocity",
           psdmp_report_words(page, "velocity (%s)", psdmp_report_unit(c->axis, PSDMP_REPORT_VELOCITY)));
   scatter(page, c, c->predicted, psdmp_report_words(page, "predicted %s", c->what),
@@ -245,19 +246,19 @@ void psdmp_report_residual_sections(psdmp_report_page *page, const psdmp_report_
     const char *heading, *words;
     void (*draw)(psdmp_report_page *page, const psdmp_report_compared *c);
   } kinds[] = {
-      {"Residuals: size", NULL, psdmp_report_draw_histogram},
+      {"Residuals: size", NULL, draw_histogram},
       {"Residuals: spectrum",
        "Welch's estimate, Hann windows that overlap by half. What rises above a flat floor is model error or a "
        "resonance, not noise.",
-       psdmp_report_draw_spectrum},
+       draw_spectrum},
       {"Residuals: what they depend on",
        "A mean that is not zero at some speed or torque is friction or inertia that the model does not have.",
-       psdmp_report_draw_scatter},
+       draw_scatter},
   };
   for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
     psdmp_report_page_heading(page, kinds[kind].heading);
     if (kinds[kind].words) psdmp_report_page_paragraph(page, "%s", kinds[kind].words);
-    if (!kind) psdmp_report_residual_table(page, list, count);
+    if (!kind) residual_table(page, list, count);
     psdmp_report_page_row_of_plots(page);
     for (int k = 0; k < count; k++) kinds[kind].draw(page, &list[k]);
     psdmp_report_page_row_of_plots_end(page);

@@ -112,7 +112,7 @@ void psdmp_report_fact_percent(psdmp_report_page *page, const char *label, doubl
   if (isfinite(share)) psdmp_report_page_fact(page, label, "%s", psdmp_report_words_percent(page, share));
 }
 
-void psdmp_report_fact_text(psdmp_report_page *page, const char *label, const char *text) {
+static void fact_text(psdmp_report_page *page, const char *label, const char *text) {
   if (text[0]) psdmp_report_page_fact(page, label, "%s", text);
 }
 
@@ -131,7 +131,7 @@ static const char *item_text(psdmp_report_page *page, const psdmp_document_node 
 
 void psdmp_report_fact_list(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_item *list,
                             int count) {
-  for (int k = 0; k < count; k++) psdmp_report_fact_text(page, list[k].label, item_text(page, root, &list[k]));
+  for (int k = 0; k < count; k++) fact_text(page, list[k].label, item_text(page, root, &list[k]));
 }
 
 void psdmp_report_named_list(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_item *list,

@@ -53,7 +53,6 @@ void psdmp_report_named_list(psdmp_report_page *page, const psdmp_document_node 
 /* Facts, omitted if unknown. */
 void psdmp_report_fact_number(psdmp_report_page *page, const char *label, double value, int digits, const char *unit);
 void psdmp_report_fact_percent(psdmp_report_page *page, const char *label, double share);
-void psdmp_report_fact_text(psdmp_report_page *page, const char *label, const char *text);
 
 /* The sentences of a list of texts as a list, under a heading if given; or as highlighted notes. Nothing if empty. */
 void psdmp_report_sentences(psdmp_report_page *page, const psdmp_document_node *list, const char *heading);

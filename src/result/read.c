@@ -246,7 +246,8 @@ static bool same_words(const psdmp_document_node *root, const psdm_result_type *
   return true;
 }
 
-const psdm_result_type *psdmp_result_type_of(const psdmp_document_node *root, const psdm_result_type *const *types) {
+/* The type whose command the tree names; types ends with NULL; NULL: none. */
+static const psdm_result_type *type_of(const psdmp_document_node *root, const psdm_result_type *const *types) {
   const psdmp_document_node *command = root->kind == PSDMP_DOCUMENT_MAP ? child_of(root, "command") : NULL;
   for (int strictly = 1; command && strictly >= 0; strictly--)
     for (int k = 0; types[k]; k++)
@@ -254,8 +255,9 @@ const psdm_result_type *psdmp_result_type_of(const psdmp_document_node *root, co
   return NULL;
 }
 
-psdm_status psdmp_result_take(const psdmp_document_node *root, const char *path, const psdm_result_type *type,
-                              const psdm_allocator *allocator, psdm_result **made, psdm_error *error) {
+/* path is for messages. The tree may be freed afterwards. */
+static psdm_status take(const psdmp_document_node *root, const char *path, const psdm_result_type *type,
+                        const psdm_allocator *allocator, psdm_result **made, psdm_error *error) {
   psdm_status status = psdm_result_new(type, allocator, made, error);
   if (status) return status;
   const reading r = {*made, path, error};
@@ -274,8 +276,8 @@ psdm_status psdm_result_read_json(const char *path, const psdm_result_type *cons
   psdm_status status = psdmp_document_file_read(path, PSDMP_DOCUMENT_DOC_BYTES, &arena, &text, &length, error);
   if (!status) status = psdmp_document_parse(text, length, path, &arena, &root, error);
   if (!status) {
-    const psdm_result_type *type = psdmp_result_type_of(root, types);
-    status = type ? psdmp_result_take(root, path, type, allocator, made, error)
+    const psdm_result_type *type = type_of(root, types);
+    status = type ? take(root, path, type, allocator, made, error)
                   : psdmp_base_fail(error, PSDM_E_PARSE, path, root->line, root->column,
                                     "not a result: an object whose \"command\" names a psdm command was expected");
   }

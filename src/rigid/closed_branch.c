@@ -136,7 +136,8 @@ static bool advance(const psdm_robot *r, psdmp_rigid_closed_work *w, const doubl
 
 /* ---- the whole path ---- */
 
-void psdmp_rigid_closed_go_home(const psdm_robot *r, psdmp_rigid_closed_work *w) {
+/* w->home, once. */
+static void go_home(const psdm_robot *r, psdmp_rigid_closed_work *w) {
   const psdmp_robot_closure *c = r->closure;
   if (w->at_home) return;
   for (int i = 0; i < r->n; i++) w->q[c->independent[i]] = c->home[i];
@@ -154,7 +155,7 @@ psdm_status psdmp_rigid_closed_position(const psdm_robot *r, psdmp_rigid_closed_
     double way = fabs(q[i] - c->home[i]) / c->unit[c->independent[i]];
     if (!(way <= farthest)) farthest = way;
   }
-  psdmp_rigid_closed_go_home(r, w);
+  go_home(r, w);
   if (!w->at_home || !(farthest < 1e3)) return PSDM_E_LOOP;
   memcpy(w->q, w->home, sizeof *w->q * (size_t)c->tree->n);
   double longest = farthest > STEP ? STEP / farthest : 1, step = longest;

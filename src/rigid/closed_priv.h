@@ -57,9 +57,6 @@ void psdmp_rigid_closed_force(const psdm_robot *r, psdmp_rigid_closed_work *w, c
 /* w->q at q, and A and its factors there. PSDM_E_LOOP: the loops do not close, or are singular. */
 psdm_status psdmp_rigid_closed_position(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q);
 
-/* w->home, once. */
-void psdmp_rigid_closed_go_home(const psdm_robot *r, psdmp_rigid_closed_work *w);
-
 /* ---- closed.c: the motion and the functions ---- */
 
 /* w->q, G, and with qd G_rate and w->qd, w->qdd at zero qdd where qdd is NULL. */

@@ -10,7 +10,8 @@ static psdm_status refuse(const psdmp_robot_spec *spec, psdm_error *error, const
 
 static double length(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
-void psdmp_robot_measure_loops(psdmp_robot_closure *c) {
+/* The size of the loops and the units of the joints, after lengths or points changed. */
+static void measure_loops(psdmp_robot_closure *c) {
   const psdm_robot *tree = c->tree;
   c->size = 0;
   for (int l = 0; l < c->loops; l++) {
@@ -127,7 +128,7 @@ psdm_status psdmp_robot_close_loops(const psdmp_robot_spec *spec, psdm_robot *r,
   r->joint = joint;
   r->closure = c;
   r->direct = false;
-  psdmp_robot_measure_loops(c);
+  measure_loops(c);
   psdm_status status = check_paths(spec, c, &r->arena, error);
   return status ? status : keep_transmission(spec, r, N, error);
 }

@@ -211,9 +211,6 @@ void psdmp_robot_place(psdm_robot *robot);
 bool psdmp_robot_copy(const psdm_robot *robot, psdmp_base_arena *arena, psdm_robot *copy);
 void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
 
-/* The size of the loops and the units of the joints, after lengths or points changed. */
-void psdmp_robot_measure_loops(psdmp_robot_closure *closure);
-
 const psdm_joint *psdmp_robot_joint_of(const psdm_robot *robot, int q); /* the joint of each q; NULL: none */
 
 /* The joint behind which the link of this name is, or the joint of this name; NULL: the tip; -1: none. */

@@ -25,16 +25,9 @@ psdm_status psdmp_robot_list_add(psdmp_robot_text_list *list, psdmp_base_arena *
   va_start(args, format);
   psdmp_base_vprint(text, sizeof text, format, args);
   va_end(args);
-  if (list->count == list->room) {
-    int room = list->room ? 2 * list->room : 16;
-    const char **bigger = psdmp_base_arena_alloc(arena, (size_t)room * sizeof *bigger);
-    if (!bigger) return PSDM_E_MEMORY;
-    if (list->count) memcpy(bigger, list->text, (size_t)list->count * sizeof *bigger);
-    list->text = bigger;
-    list->room = room;
-  }
   const char *copy = psdmp_base_arena_text(arena, text, strlen(text));
-  if (!copy) return PSDM_E_MEMORY;
+  if (!copy || !psdmp_base_arena_room(arena, &list->text, list->count, 1, &list->room, sizeof *list->text))
+    return PSDM_E_MEMORY;
   list->text[list->count++] = copy;
   return PSDM_OK;
 }

@@ -39,7 +39,8 @@ typedef struct psdmp_robot_spec_joint {
 } psdmp_robot_spec_joint;
 
 typedef struct psdmp_robot_text_list {
-  int count, room;
+  int count;
+  long room;
   const char **text;
 } psdmp_robot_text_list;
 

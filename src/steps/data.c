@@ -22,7 +22,7 @@ typedef struct loading {
   psdmp_base_arena *arena;
   psdmp_steps_records *out;
   const int *log; /* (files) index among the options' logs */
-  int room;
+  long room;
 } loading;
 
 static bool smooth(const loading *g, long rows, double *x) {
@@ -106,14 +106,7 @@ static bool on_uniform_clock(const psdmp_feed_stretch *t, double dt) {
 
 static bool make_room(loading *g) {
   psdmp_steps_records *out = g->out;
-  if (out->count < g->room) return true;
-  int room = 2 * g->room + 8;
-  psdmp_steps_record *bigger = PSDMP_BASE_NEW(g->arena, room, psdmp_steps_record);
-  if (!bigger) return false;
-  if (out->count) memcpy(bigger, out->record, (size_t)out->count * sizeof *bigger);
-  out->record = bigger;
-  g->room = room;
-  return true;
+  return psdmp_base_arena_room(g->arena, &out->record, out->count, 1, &g->room, sizeof *out->record);
 }
 
 /* the first window of a run of rows covers all of it, since the margin is infinite */

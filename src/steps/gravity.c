@@ -180,25 +180,6 @@ static psdm_status solve(gravity *g, psdmp_steps_parts *split, psdmp_steps_linea
   return status;
 }
 
-/* rows and columns of the kept parameters */
-static psdm_status keep(gravity *g, const psdmp_steps_linear_answer *a, const bool *shown, psdm_error *error) {
-  psdmp_steps *s = g->s;
-  int l = s->l, N = s->N, count = 0;
-  int *from = PSDMP_BASE_NEW(g->arena, l, int), *own = PSDMP_BASE_NEW(g->arena, l, int);
-  double *value = PSDMP_BASE_NEW(g->arena, l, double), *noise = PSDMP_BASE_NEW(g->arena, (long)l * l, double),
-         *gain = PSDMP_BASE_NEW(g->arena, (long)l * N, double);
-  if (!from || !own || !value || !noise || !gain) return psdmp_base_no_memory("", error);
-  for (int j = 0; j < l; j++)
-    if (shown[j]) from[count] = j, own[count] = psdmp_steps_at_theta(s, j), value[count++] = a->theta[j];
-  for (int j = 0; j < l; j++) s->shadow[j] = s->gravity[j] ? a->theta[j] : s->shadow[j];
-  for (int i = 0; i < count; i++) {
-    for (int k = 0; k < count; k++) noise[(long)i * count + k] = a->noise[(long)from[i] * l + from[k]];
-    memcpy(gain + (long)i * N, a->gain + (long)from[i] * N, (size_t)N * sizeof *gain);
-    s->theta_from[from[i]] = PSDM_FROM_LOG;
-  }
-  return psdmp_steps_update(s, count, own, value, noise, gain, error);
-}
-
 static void say_lost(gravity *g, const bool *shown) {
   psdmp_steps *s = g->s;
   char names[120];
@@ -243,7 +224,9 @@ psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_base_arena *arena, psdm_er
   if (!status) status = keep_seen(&g, &split, shown, error);
   if (!status && !split.own) psdmp_steps_remark(s, "gravity depends on no parameter of this robot");
   if (!status && split.own) status = solve(&g, &split, &a, error);
-  if (!status && split.own) status = keep(&g, &a, shown, error);
+  for (int j = 0; j < s->l && !status && split.own; j++)
+    if (s->gravity[j]) s->shadow[j] = a.theta[j];
+  if (!status && split.own) status = psdmp_steps_linear_keep(s, &a, shown, arena, error);
   if (status) return status;
   say_lost(&g, shown);
   s->p.step[step].rows = g.rows;

@@ -220,23 +220,13 @@ static void say_lost(inertia *g, const psdmp_steps_linear_answer *a) {
 
 /* the rest of theta; indistinguishable parameters have no value, unless an earlier run gave one */
 static psdm_status keep(inertia *g, const psdmp_steps_linear_answer *a, psdm_error *error) {
-  psdmp_steps *s = g->s;
-  int l = s->l, N = s->N, count = 0;
-  int *from = PSDMP_BASE_NEW(g->arena, l, int), *own = PSDMP_BASE_NEW(g->arena, l, int);
-  double *value = PSDMP_BASE_NEW(g->arena, l, double), *noise = PSDMP_BASE_NEW(g->arena, (long)l * l, double),
-         *gain = PSDMP_BASE_NEW(g->arena, (long)l * N, double);
-  if (!from || !own || !value || !noise || !gain) return psdmp_base_no_memory("", error);
-  for (int j = 0; j < l; j++) {
-    if (g->known[j]) continue;
-    s->shadow[j] = a->theta[j];
-    if (a->shown[j]) from[count] = j, own[count] = psdmp_steps_at_theta(s, j), value[count++] = a->theta[j];
+  bool *kept = PSDMP_BASE_NEW(g->arena, g->s->l, bool);
+  if (!kept) return psdmp_base_no_memory("", error);
+  for (int j = 0; j < g->s->l; j++) {
+    kept[j] = !g->known[j] && a->shown[j];
+    if (!g->known[j]) g->s->shadow[j] = a->theta[j];
   }
-  for (int i = 0; i < count; i++) {
-    for (int k = 0; k < count; k++) noise[(long)i * count + k] = a->noise[(long)from[i] * l + from[k]];
-    memcpy(gain + (long)i * N, a->gain + (long)from[i] * N, (size_t)N * sizeof *gain);
-    s->theta_from[from[i]] = PSDM_FROM_LOG;
-  }
-  return psdmp_steps_update(s, count, own, value, noise, gain, error);
+  return psdmp_steps_linear_keep(g->s, a, kept, g->arena, error);
 }
 
 /* drives that the whole model does not follow: the logs contain an effect that it does not model */

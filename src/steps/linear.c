@@ -319,3 +319,20 @@ psdm_status psdmp_steps_linear_solve(psdmp_steps *s, psdmp_steps_linear *linear,
   a->condition = p.rank ? p.sing[0] / p.sing[p.rank - 1] : NAN;
   return answer_of(&p, z, arena, a, error);
 }
+
+psdm_status psdmp_steps_linear_keep(psdmp_steps *s, const psdmp_steps_linear_answer *a, const bool *kept,
+                                    psdmp_base_arena *arena, psdm_error *error) {
+  int l = s->l, N = s->N, count = 0;
+  int *from = PSDMP_BASE_NEW(arena, l, int), *own = PSDMP_BASE_NEW(arena, l, int);
+  double *value = PSDMP_BASE_NEW(arena, l, double), *noise = PSDMP_BASE_NEW(arena, (long)l * l, double),
+         *gain = PSDMP_BASE_NEW(arena, (long)l * N, double);
+  if (!from || !own || !value || !noise || !gain) return psdmp_base_no_memory("", error);
+  for (int j = 0; j < l; j++)
+    if (kept[j]) from[count] = j, own[count] = psdmp_steps_at_theta(s, j), value[count++] = a->theta[j];
+  for (int i = 0; i < count; i++) {
+    for (int k = 0; k < count; k++) noise[(long)i * count + k] = a->noise[(long)from[i] * l + from[k]];
+    memcpy(gain + (long)i * N, a->gain + (long)from[i] * N, (size_t)N * sizeof *gain);
+    s->theta_from[from[i]] = PSDM_FROM_LOG;
+  }
+  return psdmp_steps_update(s, count, own, value, noise, gain, error);
+}

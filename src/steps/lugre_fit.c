@@ -88,7 +88,7 @@ bool psdmp_steps_lugre_progress(psdmp_steps_lugre *w, double share) {
 
 /* ---- coordinates of the search ---- */
 
-bool psdmp_steps_lugre_logarithmic(int which) { return which < SIGMA1; }
+static bool logarithmic(int which) { return which < SIGMA1; }
 
 int psdmp_steps_lugre_free_numbers(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point,
                                    int which[UNKNOWNS]) {
@@ -104,7 +104,7 @@ static double *number_of(psdmp_steps_lugre_point *point, int which) {
 
 /* change of the number by a step of 1 in a coordinate */
 static double scale_of(psdmp_steps_lugre_point *point, int which) {
-  return psdmp_steps_lugre_logarithmic(which) ? *number_of(point, which) : 1;
+  return logarithmic(which) ? *number_of(point, which) : 1;
 }
 
 /* a stat that is not free equals the coulomb, and bristles that are not free get a harmless length */
@@ -213,8 +213,7 @@ static bool unsure(const search *s, int which) {
   const psdmp_steps_lugre_doubt *d = &s->doubt;
   for (int k = 0; k < d->count; k++)
     if (d->which[k] == which)
-      return !d->shown[k] ||
-             (psdmp_steps_lugre_logarithmic(which) && !(d->covariance[k * (d->count + 1)] < most_doubt * most_doubt));
+      return !d->shown[k] || (logarithmic(which) && !(d->covariance[k * (d->count + 1)] < most_doubt * most_doubt));
   return false;
 }
 
@@ -280,7 +279,7 @@ static double square_of(const search *s) { return dot(s->w->used, s->residual, s
 static void coordinates_of(const psdmp_steps_lugre *w, psdmp_steps_lugre_point *point, double *x) {
   int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(w, point, which);
   for (int k = 0; k < count; k++)
-    x[k] = psdmp_steps_lugre_logarithmic(which[k]) ? log(*number_of(point, which[k])) : *number_of(point, which[k]);
+    x[k] = logarithmic(which[k]) ? log(*number_of(point, which[k])) : *number_of(point, which[k]);
 }
 
 /* numbers stay within a factor of a thousand of their initial values */
@@ -288,8 +287,7 @@ static void set_coordinates(search *s, const double *x) {
   psdmp_steps_lugre_point *point = &s->point;
   int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(s->w, point, which);
   for (int k = 0; k < count; k++)
-    *number_of(point, which[k]) =
-        psdmp_steps_lugre_logarithmic(which[k]) ? exp(fmin(fmax(x[k], s->x[k] - 7), s->x[k] + 7)) : x[k];
+    *number_of(point, which[k]) = logarithmic(which[k]) ? exp(fmin(fmax(x[k], s->x[k] - 7), s->x[k] + 7)) : x[k];
   tie(point);
 }
 

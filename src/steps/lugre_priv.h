@@ -70,7 +70,6 @@ psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *work, psdmp_steps_lugre_p
 
 int psdmp_steps_lugre_free_numbers(const psdmp_steps_lugre *work, const psdmp_steps_lugre_point *point,
                                    int which[UNKNOWNS]);
-bool psdmp_steps_lugre_logarithmic(int which);
 
 /* residual (used) = model - measured, J (used x count), column-major, in the search's coordinates; either may be NULL,
  * but not both. The initial deflection of a piece's bristles is unknown and linear in the torque: it is solved for, and

@@ -35,7 +35,8 @@ typedef struct motor {
   psdmp_base_arena *arena;
   psdmp_steps_records records;
   sweep *sweep;
-  int sweeps, sweep_room;
+  int sweeps;
+  long sweep_room;
   point *point;
   long points, point_room;
   double *Y;          /* (n x S) */
@@ -50,14 +51,7 @@ static bool moves(const psdmp_steps *s, int drive, int joint) {
 /* ---- sweeps ---- */
 
 static bool add_sweep(motor *m, sweep w) {
-  if (m->sweeps == m->sweep_room) {
-    int room = 2 * m->sweep_room + 32;
-    sweep *bigger = PSDMP_BASE_NEW(m->arena, room, sweep);
-    if (!bigger) return false;
-    if (m->sweeps) memcpy(bigger, m->sweep, (size_t)m->sweeps * sizeof *bigger);
-    m->sweep = bigger;
-    m->sweep_room = room;
-  }
+  if (!psdmp_base_arena_room(m->arena, &m->sweep, m->sweeps, 1, &m->sweep_room, sizeof w)) return false;
   m->sweep[m->sweeps++] = w;
   return true;
 }
@@ -253,14 +247,7 @@ static psdm_status mass_torque(motor *m, const double *q, const double *qd, doub
 }
 
 static bool add_point(motor *m, point p) {
-  if (m->points == m->point_room) {
-    long room = 2 * m->point_room + 4096;
-    point *bigger = psdmp_base_arena_alloc_raw(m->arena, (size_t)room * sizeof *bigger);
-    if (!bigger) return false;
-    if (m->points) memcpy(bigger, m->point, (size_t)m->points * sizeof *bigger);
-    m->point = bigger;
-    m->point_room = room;
-  }
+  if (!psdmp_base_arena_room(m->arena, &m->point, m->points, 1, &m->point_room, sizeof p)) return false;
   m->point[m->points++] = p;
   return true;
 }

@@ -19,7 +19,8 @@ typedef struct search {
   double *least;      /* (n) ranges above which a joint moves */
   int *mover;         /* (windows) */
   psdmp_steps_alone *solo;
-  int count, room;
+  int count;
+  long room;
 } search;
 
 static void find_ranges(search *g) {
@@ -53,14 +54,7 @@ static int mover_of(const search *g, const double *range) {
 }
 
 static bool add(search *g, psdmp_base_arena *arena, psdmp_steps_alone solo) {
-  if (g->count == g->room) {
-    int room = 2 * g->room + 16;
-    psdmp_steps_alone *bigger = PSDMP_BASE_NEW(arena, room, psdmp_steps_alone);
-    if (!bigger) return false;
-    if (g->count) memcpy(bigger, g->solo, (size_t)g->count * sizeof *bigger);
-    g->solo = bigger;
-    g->room = room;
-  }
+  if (!psdmp_base_arena_room(arena, &g->solo, g->count, 1, &g->room, sizeof solo)) return false;
   g->solo[g->count++] = solo;
   return true;
 }

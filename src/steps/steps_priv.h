@@ -231,6 +231,10 @@ psdm_status psdmp_steps_linear_solve(psdmp_steps *s, psdmp_steps_linear *linear,
                                      const bool *known, const double *prior, psdmp_base_arena *arena,
                                      psdmp_steps_linear_answer *answer, psdm_error *error);
 
+/* The parameters of theta with kept[j] update x: they are of the log from now on. */
+psdm_status psdmp_steps_linear_keep(psdmp_steps *s, const psdmp_steps_linear_answer *answer, const bool *kept,
+                                    psdmp_base_arena *arena, psdm_error *error);
+
 /* "mx2 and my3" for messages: lists those with which[j] == value. Returns buf. */
 char *psdmp_steps_names(const psdmp_steps *s, const bool *which, bool value, char *buf, size_t size);
 

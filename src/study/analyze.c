@@ -180,7 +180,7 @@ static void release(psdm_job *job) {
   free(a->path.row);
 }
 
-PSDMP_STUDY_KIND(analyze, psdmp_study_analyze, release);
+PSDMP_JOB_KIND(study, analyze, psdmp_study_analyze, .free = release);
 
 const psdm_analysis *psdm_job_analysis(const psdm_job *job) {
   return job->kind == &psdmp_study_analyze_kind && job->answer ? &((const psdmp_study_analyze *)job)->answer : NULL;

@@ -34,16 +34,10 @@ static psdm_status match_columns(const psdmp_study_analyze *a, const psdm_csv *c
 
 static bool grow(psdmp_study_analyze *a) {
   psdmp_study_path *p = &a->path;
-  if (p->count < p->room) return true;
-  size_t room = p->room ? 2 * (size_t)p->room : 256;
-  double *t = realloc(p->t, room * sizeof *t);
-  if (t) p->t = t;
-  double *q = realloc(p->q, room * (size_t)a->n * sizeof *q);
-  if (q) p->q = q;
-  double *row = realloc(p->row, room * PATH_NUMBERS * sizeof *row);
-  if (row) p->row = row;
-  p->room = (long)room;
-  return t && q && row;
+  long t = p->room, q = t, row = t;
+  return psdmp_base_room(NULL, &p->t, p->count, 1, &t, sizeof *p->t) &&
+         psdmp_base_room(NULL, &p->q, p->count, 1, &q, (size_t)a->n * sizeof *p->q) &&
+         psdmp_base_room(NULL, &p->row, p->count, 1, &row, PATH_NUMBERS * sizeof *p->row) && (p->room = row);
 }
 
 static void put_ellipsoid(double *at, const psdm_ellipsoid *e, bool inverse) {

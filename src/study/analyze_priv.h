@@ -22,12 +22,9 @@
   X(text, out, "", "FILE.csv", "CSV for the ellipsoids; - is standard output")                                        \
   X(text, plots, "", "DIR", "plot M and g as each joint moves alone, and the path, with gnuplot")                     \
   X(flag, ignore_extra, "", "", "ignore unknown columns of the CSV")                                                  \
-  X(flag, json, "", "", "write one JSON object")                                                                      \
-  PSDM_ROBOT_SETTINGS(X)
+  PSDMP_JOB_SETTINGS(X)
 
-typedef struct psdmp_study_analyze_settings {
-  ANALYZE_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_study_analyze_settings;
+PSDM_SETTINGS_STRUCT(psdmp_study_analyze_settings, ANALYZE_SETTINGS);
 
 enum { ELLIPSOIDS = 3, PATH_NUMBERS = 3 + ELLIPSOIDS * 12 };
 

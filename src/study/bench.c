@@ -173,4 +173,4 @@ static psdm_status run(psdm_job *job) {
 
 static void release(psdm_job *job) { psdmp_study_bench_close((psdmp_study_bench *)job); }
 
-PSDMP_STUDY_KIND(bench, psdmp_study_bench, release);
+PSDMP_JOB_KIND(study, bench, psdmp_study_bench, .free = release);

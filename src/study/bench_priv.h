@@ -15,12 +15,9 @@
     "restarts without improvement before the search for fewer operations ends; 0: no search")   \
   X(number, repeat, "50", "N", "rounds; the best one counts")                                   \
   X(text, compiler, "", "COMMAND", "C compiler (default: $CC, else cc)")                        \
-  X(flag, json, "", "", "write one JSON object")                                                \
-  PSDM_ROBOT_SETTINGS(X)
+  PSDMP_JOB_SETTINGS(X)
 
-typedef struct psdmp_study_bench_settings {
-  BENCH_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_study_bench_settings;
+PSDM_SETTINGS_STRUCT(psdmp_study_bench_settings, BENCH_SETTINGS);
 
 enum { BENCH_STATES = 64, BENCH_ROWS = 2 * PSDM_FUNCTION_COUNT };
 

@@ -33,12 +33,9 @@
     "cartesian functions: directions of the task in the base frame, of x,y,z,rx,ry,rz (default: all)")                 \
   X(number, effort, "50", "N",                                                                                         \
     "restarts without improvement before the search for fewer operations ends; 0: no search")                          \
-  X(flag, json, "", "", "write one JSON object")                                                                       \
-  PSDM_ROBOT_SETTINGS(X)
+  PSDMP_JOB_SETTINGS(X)
 
-typedef struct codegen_settings {
-  CODEGEN_SETTINGS(PSDM_SETTINGS_FIELD)
-} codegen_settings;
+PSDM_SETTINGS_STRUCT(codegen_settings, CODEGEN_SETTINGS);
 
 typedef struct codegen {
   psdm_job job;
@@ -277,4 +274,4 @@ static void release(psdm_job *job) {
   psdm_parameters_free(((codegen *)job)->parameters);
 }
 
-PSDMP_STUDY_KIND(codegen, codegen, release);
+PSDMP_JOB_KIND(study, codegen, codegen, .free = release);

@@ -12,12 +12,9 @@
     "base parameters: a subset of the standard ones, or theta1, theta2, ...")                                       \
   X(text, sampler, "", "COMMAND", "dense: sample the torques of this program instead of the recursion's")           \
   X(text, export, "", "FILE.json|.mat", "write the complete model: functions, P, base parameters")                  \
-  X(flag, json, "", "", "write one JSON object")                                                                    \
-  PSDM_ROBOT_SETTINGS(X)
+  PSDMP_JOB_SETTINGS(X)
 
-typedef struct derive_settings {
-  DERIVE_SETTINGS(PSDM_SETTINGS_FIELD)
-} derive_settings;
+PSDM_SETTINGS_STRUCT(derive_settings, DERIVE_SETTINGS);
 
 typedef struct derive {
   psdm_job job;
@@ -136,4 +133,4 @@ static psdm_status run(psdm_job *job) {
 
 static void release(psdm_job *job) { psdm_model_free(((derive *)job)->model); }
 
-PSDMP_STUDY_KIND(derive, derive, release);
+PSDMP_JOB_KIND(study, derive, derive, .free = release);

@@ -10,9 +10,7 @@
     "of limits that exclude 0")                                                                                        \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct inspect_settings {
-  INSPECT_SETTINGS(PSDM_SETTINGS_FIELD)
-} inspect_settings;
+PSDM_SETTINGS_STRUCT(inspect_settings, INSPECT_SETTINGS);
 
 typedef struct inspect {
   psdm_job job;
@@ -37,4 +35,4 @@ static psdm_status run(psdm_job *job) {
   return PSDM_OK;
 }
 
-PSDMP_STUDY_KIND(inspect, inspect, NULL);
+PSDMP_JOB_KIND(study, inspect, inspect, .free = NULL);

@@ -215,12 +215,7 @@ static void release(psdm_job *job) {
   psdm_work_free(j->work, NULL);
 }
 
-const psdmp_job_kind psdmp_study_linearize_kind = {.command = "linearize",
-                                                   .settings = settings,
-                                                   .bytes = sizeof(psdmp_study_linearize),
-                                                   .values = offsetof(psdmp_study_linearize, set),
-                                                   .run = run,
-                                                   .free = release};
+PSDMP_JOB_KIND(study, linearize, psdmp_study_linearize, .free = release);
 
 void psdm_job_points(psdm_job *job, bool (*take)(void *user, const psdm_linearization *point), void *user) {
   if (job->kind != &psdmp_study_linearize_kind) return;

@@ -159,15 +159,6 @@ static void fill(const psdmp_study_linearize *j, bool facts, parts *to) {
 
 /* ---- points that are kept: in the document, and for a MATLAB file ---- */
 
-static bool grow(void **items, long count, long *room, size_t size) {
-  if (count < *room) return true;
-  void *larger = realloc(*items, (size_t)(2 * *room + 16) * size);
-  if (!larger) return false;
-  *items = larger;
-  *room = 2 * *room + 16;
-  return true;
-}
-
 static const psdm_mode *copy_modes(psdm_result *head, const psdm_mode *from, long count) {
   psdm_mode *to = from ? psdm_result_memory(head, count, sizeof *to) : NULL;
   if (to) memcpy(to, from, (size_t)count * sizeof *to);
@@ -196,10 +187,8 @@ static void copy_point(psdm_result *head, const parts *from, psdm_linear_point *
 }
 
 static psdm_status keep_point(psdmp_study_linearize *j, const parts *p) {
-  void *found = j->found;
-  bool room = grow(&found, j->points, &j->found_room, sizeof *j->found);
-  j->found = found;
-  if (!room) return psdmp_job_memory(&j->job);
+  if (!psdmp_base_room(NULL, &j->found, j->points, 1, &j->found_room, sizeof *j->found))
+    return psdmp_job_memory(&j->job);
   copy_point(j->head, p, &j->found[j->points]);
   return PSDM_OK;
 }
@@ -212,10 +201,8 @@ static size_t record_size(const psdmp_study_linearize *j) {
 
 /* a point's numbers behind those of the points before */
 static psdm_status keep_record(psdmp_study_linearize *j) {
-  void *kept = j->kept;
-  bool room = grow(&kept, j->points, &j->kept_room, record_size(j) * sizeof *j->kept);
-  j->kept = kept;
-  if (!room) return psdmp_job_memory(&j->job);
+  if (!psdmp_base_room(NULL, &j->kept, j->points, 1, &j->kept_room, record_size(j) * sizeof *j->kept))
+    return psdmp_job_memory(&j->job);
   double *at = j->kept + (size_t)j->points * record_size(j);
   for (int k = 0; k < j->shown_count; k++) {
     memcpy(at, j->shown[k].value, (size_t)numbers_of(&j->shown[k]) * sizeof *at);

@@ -19,12 +19,9 @@
   X(text, R, "", "A,B,...", "diagonal of R: one number, or one per input (default: 1/effort^2, or 0.01)")              \
   X(text, out, "", "FILE.csv|.json|.mat", "write the matrices; the file is replaced only when complete")               \
   X(flag, ignore_extra, "", "", "ignore unknown columns of the CSV")                                                   \
-  X(flag, json, "", "", "write one JSON object")                                                                       \
-  PSDM_ROBOT_SETTINGS(X)
+  PSDMP_JOB_SETTINGS(X)
 
-typedef struct psdmp_study_linearize_settings {
-  LINEARIZE_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_study_linearize_settings;
+PSDM_SETTINGS_STRUCT(psdmp_study_linearize_settings, LINEARIZE_SETTINGS);
 
 /* possible inputs of a point */
 enum { POINT_T, POINT_Q, POINT_QD, POINT_QDD, POINT_TAU, POINT_GROUPS };

@@ -21,12 +21,9 @@
   X(flag, minimal_norm, "", "", "also print the standard parameters of least norm (sampled models)")              \
   X(text, assume, "", "A = 0,B = 2*C,...", "linear relations of body parameters, in addition to the file's")      \
   X(flag, latex, "", "", "write a LaTeX tabular")                                                                 \
-  X(flag, json, "", "", "write one JSON object")                                                                  \
-  PSDM_ROBOT_SETTINGS(X)
+  PSDMP_JOB_SETTINGS(X)
 
-typedef struct params_settings {
-  PARAMS_SETTINGS(PSDM_SETTINGS_FIELD)
-} params_settings;
+PSDM_SETTINGS_STRUCT(params_settings, PARAMS_SETTINGS);
 
 /* what is found, whichever way: a derived model, or sampled parameters */
 typedef struct params {
@@ -171,4 +168,4 @@ static void release(psdm_job *job) {
   psdm_model_free(j->derived);
 }
 
-PSDMP_STUDY_KIND(params, params, release);
+PSDMP_JOB_KIND(study, params, params, .free = release);

@@ -197,12 +197,7 @@ static void release(psdm_job *job) {
   free(j->states);
 }
 
-const psdmp_job_kind psdmp_study_reduce_kind = {.command = "reduce",
-                                                .settings = settings,
-                                                .bytes = sizeof(psdmp_study_reduce),
-                                                .values = offsetof(psdmp_study_reduce, set),
-                                                .run = run,
-                                                .free = release};
+PSDMP_JOB_KIND(study, reduce, psdmp_study_reduce, .free = release);
 
 psdm_model *psdm_job_take_model(psdm_job *job) {
   if (job->kind != &psdmp_study_reduce_kind || !job->answer) return NULL;

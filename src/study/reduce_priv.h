@@ -19,12 +19,9 @@
   X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                      \
   X(flag, times, "", "", "also compile the code and measure the time of one evaluation (needs a C compiler)")        \
   X(flag, figures, "", "", "with `json`: contributions and the trade-off, slow and fast, for psdm report")           \
-  X(flag, json, "", "", "write one JSON object")                                                                     \
-  PSDM_ROBOT_SETTINGS(X)
+  PSDMP_JOB_SETTINGS(X)
 
-typedef struct psdmp_study_reduce_settings {
-  REDUCE_SETTINGS(PSDM_SETTINGS_FIELD)
-} psdmp_study_reduce_settings;
+PSDM_SETTINGS_STRUCT(psdmp_study_reduce_settings, REDUCE_SETTINGS);
 
 /* code that is timed: the cells of the table, then these */
 enum { TIMED_FULL = 8, TIMED_REDUCED, TIMED_RECURSION, TIMED };

@@ -8,14 +8,6 @@ const char *psdmp_study_reduce_profile_name(const psdmp_study_reduce *j) {
   return j->profile.count ? "listed" : j->set.profile;
 }
 
-static bool grow(psdmp_study_reduce *j, long *room, int columns) {
-  if (j->profile.count < *room) return true;
-  *room = *room ? 2 * *room : 1024;
-  double *larger = realloc(j->states, (size_t)*room * (size_t)columns * sizeof *larger);
-  if (larger) j->states = larger;
-  return larger != NULL;
-}
-
 /* rows of q, qd, qdd in the order of psdm_eval's names */
 static psdm_status read_rows(psdmp_study_reduce *j, psdm_csv *csv, const int *column, int columns, double *row) {
   long room = 0;
@@ -24,7 +16,8 @@ static psdm_status read_rows(psdmp_study_reduce *j, psdm_csv *csv, const int *co
   for (;;) {
     if (psdm_csv_row(csv, row, &more, &error)) return psdmp_job_fail(&j->job, &error);
     if (!more) break;
-    if (!grow(j, &room, columns)) return psdmp_job_memory(&j->job);
+    if (!psdmp_base_room(NULL, &j->states, j->profile.count, 1, &room, (size_t)columns * sizeof *j->states))
+      return psdmp_job_memory(&j->job);
     for (int k = 0; k < columns; k++) j->states[j->profile.count * columns + k] = row[column[k]];
     j->profile.count++;
   }

@@ -10,15 +10,6 @@
 #define PSDMP_STUDY_DECLARE(name) extern const psdmp_job_kind psdmp_study_##name##_kind;
 PSDMP_STUDY_KINDS(PSDMP_STUDY_DECLARE)
 
-/* The kind of a command whose job is a struct with its settings in `set`; release may be NULL. */
-#define PSDMP_STUDY_KIND(name, type, release)                                      \
-  const psdmp_job_kind psdmp_study_##name##_kind = {.command = #name,              \
-                                                    .settings = settings,          \
-                                                    .bytes = sizeof(type),         \
-                                                    .values = offsetof(type, set), \
-                                                    .run = run,                    \
-                                                    .free = release}
-
 /* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word names
  * alone: codegen.c */
 psdm_status psdmp_study_functions(const psdm_job *job, const char *list, unsigned *functions, unsigned *optional);

@@ -116,5 +116,34 @@ TEST(failure_is_null_and_harmless) {
   assert_int_equal(c.live, 0);
 }
 
-TEST_MAIN(allocations_are_zeroed, arena_pieces_are_aligned_and_zeroed, arena_text_is_a_terminated_copy,
-          failure_is_null_and_harmless)
+/* elements keep their values while their array moves; from 16 on there is room for twice as many, or for all */
+TEST(arrays_get_more_room) {
+  static const long more[] = {1, 15, 1, 31, 1, 500, 100}, wanted[] = {16, 16, 48, 48, 112, 549, 1114};
+  for (int own = 0; own < 2; own++) {
+    counting c;
+    psdm_allocator allocator = dirty(&c);
+    psdmp_base_arena arena = {.allocator = &allocator};
+    long *array = NULL, room = 0, count = 0;
+    for (int step = 0; step < 7; step++) {
+      long calls = c.calls, before = room;
+      assert_true(own ? psdmp_base_room(&allocator, &array, count, more[step], &room, sizeof *array)
+                      : psdmp_base_arena_room(&arena, &array, count, more[step], &room, sizeof *array));
+      assert_int_equal(room, wanted[step]);
+      assert_true(!own || c.calls - calls == (room > before));
+      for (long k = 0; k < count; k++) assert_int_equal(array[k], 3 * k);
+      for (long k = 0; k < more[step]; k++, count++) array[count] = 3 * count;
+    }
+    assert_true(!own || c.live == 1); /* what it left was freed */
+    const long *kept = array;
+    c.fail_at = c.calls + 1;
+    assert_false(own ? psdmp_base_room(&allocator, &array, count, 5000, &room, sizeof *array)
+                     : psdmp_base_arena_room(&arena, &array, count, 5000, &room, sizeof *array));
+    assert_true(array == kept && room == 1114 && array[count - 1] == 3 * (count - 1));
+    if (own) psdmp_base_free(&allocator, array);
+    psdmp_base_arena_free(&arena);
+    assert_int_equal(c.live, 0);
+  }
+}
+
+TEST_MAIN(allocations_are_zeroed, arrays_get_more_room, arena_pieces_are_aligned_and_zeroed,
+          arena_text_is_a_terminated_copy, failure_is_null_and_harmless)

@@ -240,7 +240,7 @@ static void release(void *user, void *memory) {
 
 /* this many rows are added to 100, and this room is requested; 0: there is enough */
 static void *grown_part(const psdmp_identify_sum *sum) {
-  static const long more[] = {30, 60, 10, 300, 0, 500, 1}, room[] = {200, 0, 0, 500, 0, 1000, 2000};
+  static const long more[] = {30, 60, 10, 300, 0, 500, 20}, room[] = {216, 0, 0, 500, 0, 1016, 2048};
   static range_numbers all, is;
   made = all = (range_numbers){.rows = 100};
   for (int i = 0; i < N; i++) made.low[i] = -1, made.high[i] = 1;

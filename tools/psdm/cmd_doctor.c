@@ -13,9 +13,7 @@
 
 #define DOCTOR_SETTINGS(X) X(flag, json, "", "", "write one JSON object")
 
-typedef struct doctor_settings {
-  DOCTOR_SETTINGS(PSDM_SETTINGS_FIELD)
-} doctor_settings;
+PSDM_SETTINGS_STRUCT(doctor_settings, DOCTOR_SETTINGS);
 
 #define SETTINGS_STRUCT doctor_settings
 static const psdm_setting settings[] = {DOCTOR_SETTINGS(PSDM_SETTINGS_ROW){0}};

@@ -11,9 +11,7 @@
   X(text, gnuplot, "", "PROGRAM", "program that draws the plots; default: $PSDM_GNUPLOT, else gnuplot") \
   X(text, open, "no", "yes|no", "open the finished page, with $BROWSER or xdg-open")
 
-typedef struct report_settings {
-  REPORT_SETTINGS(PSDM_SETTINGS_FIELD)
-} report_settings;
+PSDM_SETTINGS_STRUCT(report_settings, REPORT_SETTINGS);
 
 #define SETTINGS_STRUCT report_settings
 static const psdm_setting settings[] = {REPORT_SETTINGS(PSDM_SETTINGS_ROW){0}};
