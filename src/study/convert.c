@@ -11,9 +11,7 @@
   X(flag, lossy, "", "", "write even what the format can express only in part")                  \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct convert_settings {
-  CONVERT_SETTINGS(PSDM_SETTINGS_FIELD)
-} convert_settings;
+PSDM_SETTINGS_STRUCT(convert_settings, CONVERT_SETTINGS);
 
 typedef struct convert {
   psdm_job job;
@@ -66,4 +64,4 @@ static psdm_status run(psdm_job *job) {
   return status ? status : psdmp_job_document(job, "out", psdmp_job_written(job, "out"), write, j);
 }
 
-PSDMP_STUDY_KIND(convert, convert, NULL);
+PSDMP_JOB_KIND(study, convert, convert, .free = NULL);

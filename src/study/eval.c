@@ -175,8 +175,7 @@ static psdm_status choose_link(eval *j) {
   psdm_function f = j->function;
   int joint;
   bool moves = f == PSDM_F_JACOBIAN || psdm_function_is_task(f);
-  if (!j->set.link && (moves || f == PSDM_F_POSE))
-    psdmp_job_default_link(job, job->robot, "`link` selects another");
+  if (!j->set.link && (moves || f == PSDM_F_POSE)) psdmp_job_default_link(job, job->robot, "`link` selects another");
   if (!j->set.link) return PSDM_OK;
   psdm_status status = psdmp_job_find_link(job, "link", job->robot, j->set.link, &joint);
   if (!status && moves) status = psdmp_job_must_move(job, "link", job->robot, joint);
@@ -386,10 +385,4 @@ static void release(psdm_job *job) {
   psdmp_base_free(NULL, j->value);
 }
 
-const psdmp_job_kind psdmp_study_eval_kind = {.command = "eval",
-                                              .settings = settings,
-                                              .arguments = arguments,
-                                              .bytes = sizeof(eval),
-                                              .values = offsetof(eval, set),
-                                              .run = run,
-                                              .free = release};
+PSDMP_JOB_KIND(study, eval, eval, .arguments = arguments, .free = release);

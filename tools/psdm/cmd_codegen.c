@@ -5,29 +5,24 @@
 
 static const char *const positional[] = {"ROBOT", NULL};
 
+#define FUNCTIONS PSDM_FUNCTION_LIST(TOOL_FUNCTION_HELP) PSDM_FUNCTION_FRICTION_LIST(TOOL_FUNCTION_HELP)
+#define WRAPPERS PSDM_CODE_WRAP_LIST(TOOL_WORD_HELP)
 static const char help[] =
     "Writes a robot's dynamics as straight-line C without state or allocation, which needs only libm. The folder is "
     "self-contained:\n"
     "'make check' in it compiles the code and runs its self-test against numbers from the recursions here.\n"
     "\n"
-    "functions:\n" PSDM_FUNCTION_LIST(TOOL_FUNCTION_HELP)
-        PSDM_FUNCTION_FRICTION_LIST(TOOL_FUNCTION_HELP) "\nwrappers:\n" PSDM_CODE_WRAP_LIST(
-            TOOL_WORD_HELP) "\nexamples:\n"
-                            "  psdm codegen robots/kuka_kr6.yaml --out kr6\n"
-                            "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,mass --target simd "
-                            "--optimise throughput\n"
-                            "  psdm codegen robots/denso_vs6556g.yaml --out denso --theta argument --functions "
-                            "inverse,regressor "
-                            "--friction-columns\n"
-                            "  psdm codegen robots/kuka_kr6.yaml --out arm --real float --prefix arm --functions "
-                            "inverse,forward "
-                            "--payload\n"
-                            "  psdm codegen robots/kuka_kr6.yaml --out gpu --target cuda --real float --functions "
-                            "inverse,forward,regressor\n"
-                            "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,forward --wrap "
-                            "casadi,fmu\n"
-                            "  psdm codegen robots/denso_vs6556g.yaml --out rough --theta argument --functions inverse "
-                            "--friction lugre\n";
+    "functions:\n" FUNCTIONS "\nwrappers:\n" WRAPPERS "\nexamples:\n"
+    "  psdm codegen robots/kuka_kr6.yaml --out kr6\n"
+    "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,mass --target simd --optimise throughput\n"
+    "  psdm codegen robots/denso_vs6556g.yaml --out denso --theta argument --functions inverse,regressor "
+    "--friction-columns\n"
+    "  psdm codegen robots/kuka_kr6.yaml --out arm --real float --prefix arm --functions inverse,forward "
+    "--payload\n"
+    "  psdm codegen robots/kuka_kr6.yaml --out gpu --target cuda --real float --functions "
+    "inverse,forward,regressor\n"
+    "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,forward --wrap casadi,fmu\n"
+    "  psdm codegen robots/denso_vs6556g.yaml --out rough --theta argument --functions inverse --friction lugre\n";
 
 const command_line codegen_line = {"codegen", NULL, positional, help};
 

@@ -6,6 +6,10 @@
 
 static const char *const positional[] = {"ROBOT", NULL};
 
+#define INTEGRATORS PSDM_INTEGRATOR_LIST(TOOL_WORD_HELP)
+#define FRICTIONS PSDM_FRICTION_LIST(TOOL_WORD_HELP)
+#define CONTROLLERS PSDM_CONTROL_LIST(TOOL_WORD_HELP)
+#define REFERENCES PSDM_REFERENCE_LIST(TOOL_WORD_HELP)
 static const char help[] =
     "Simulates a robot: M(q) qdd + c(q, qd) + g(q) + friction = tau + J'w, with optional springs, loads, limits and a "
     "controller.\n"
@@ -13,42 +17,20 @@ static const char help[] =
     "Exit 1 when the motion diverges or exceeds --wall, 130 when interrupted (Ctrl-C): the motion until then is "
     "written.\n"
     "\n"
-    "integrators:\n" PSDM_INTEGRATOR_LIST(
-        TOOL_WORD_HELP) "\n"
-                        "friction, each including those above it:\n" PSDM_FRICTION_LIST(
-                            TOOL_WORD_HELP) "\n"
-                                            "controllers (e = q_d - q):\n" PSDM_CONTROL_LIST(
-                                                TOOL_WORD_HELP) "\n"
-                                                                "references:\n" PSDM_REFERENCE_LIST(
-                                                                    TOOL_WORD_HELP) "\n"
-                                                                                    "examples:\n"
-                                                                                    "  psdm simulate "
-                                                                                    "robots/kuka_kr6.yaml --time 60 "
-                                                                                    "--out free.csv\n"
-                                                                                    "  psdm simulate "
-                                                                                    "robots/two_link.yaml --time 5 "
-                                                                                    "--control computed-torque "
-                                                                                    "--reference quintic --to 1.2,0.4 "
-                                                                                    "--duration 2\n"
-                                                                                    "  psdm simulate "
-                                                                                    "robots/kuka_kr6.yaml --time 5 "
-                                                                                    "--control pd-gravity --rate 500 "
-                                                                                    "--quantum 1e-4 --reference sines "
-                                                                                    "--log log.csv\n"
-                                                                                    "  psdm simulate "
-                                                                                    "robots/kuka_kr6.yaml --time 10 "
-                                                                                    "--control adaptive --model-error "
-                                                                                    "0.2 --reference fourier --json\n"
-                                                                                    "  psdm simulate "
-                                                                                    "robots/two_link.yaml --inverse "
-                                                                                    "--reference quintic --to 1.2,0.4 "
-                                                                                    "--time 2 --out torques.csv\n"
-                                                                                    "  psdm simulate arm.yaml "
-                                                                                    "--inverse --reference "
-                                                                                    "excitation.csv --ignore-extra "
-                                                                                    "--friction lugre --log log.csv "
-                                                                                    "--log-rate 1000 --log-noise "
-                                                                                    "0.005\n";
+    "integrators:\n" INTEGRATORS "\n"
+    "friction, each including those above it:\n" FRICTIONS "\n"
+    "controllers (e = q_d - q):\n" CONTROLLERS "\n"
+    "references:\n" REFERENCES "\n"
+    "examples:\n"
+    "  psdm simulate robots/kuka_kr6.yaml --time 60 --out free.csv\n"
+    "  psdm simulate robots/two_link.yaml --time 5 --control computed-torque --reference quintic --to 1.2,0.4 "
+    "--duration 2\n"
+    "  psdm simulate robots/kuka_kr6.yaml --time 5 --control pd-gravity --rate 500 --quantum 1e-4 --reference sines "
+    "--log log.csv\n"
+    "  psdm simulate robots/kuka_kr6.yaml --time 10 --control adaptive --model-error 0.2 --reference fourier --json\n"
+    "  psdm simulate robots/two_link.yaml --inverse --reference quintic --to 1.2,0.4 --time 2 --out torques.csv\n"
+    "  psdm simulate arm.yaml --inverse --reference excitation.csv --ignore-extra --friction lugre --log log.csv "
+    "--log-rate 1000 --log-noise 0.005\n";
 
 const command_line simulate_line = {"simulate", NULL, positional, help};
 
