@@ -6,19 +6,9 @@ TEST(points) {
   rng g = rng_start("points");
   for (int trial = 0; trial < 50; trial++) {
     /* a point of mass m at r: first moments m r, inertia m (|r|^2 1 - r r^T) about the origin */
-    double m = rng_uniform(&g, 0.1, 5), x = rng_uniform(&g, -1, 1), y = rng_uniform(&g, -1, 1),
-           z = rng_uniform(&g, -1, 1), P[16], back[10];
-    const double pi[10] = {m,
-                           m * x,
-                           m * y,
-                           m * z,
-                           m * (y * y + z * z),
-                           -m * x * y,
-                           -m * x * z,
-                           m * (x * x + z * z),
-                           -m * y * z,
-                           m * (x * x + y * y)},
-                 r[4] = {x, y, z, 1};
+    double m = rng_uniform(&g, 0.1, 5), r[4] = {0, 0, 0, 1}, pi[10], P[16], back[10];
+    for (int i = 0; i < 3; i++) r[i] = rng_uniform(&g, -1, 1);
+    point_parameters(m, r, pi);
     psdmp_fit_pseudo_inertia(pi, P);
     for (int i = 0; i < 4; i++)
       for (int j = 0; j < 4; j++) assert_true(fabs(P[4 * i + j] - m * r[i] * r[j]) <= 4e-15 * m);

@@ -407,17 +407,8 @@ static const char *standard(const point *points, int count) {
   char *text = ring[turn++ % 4];
   double s[10] = {0};
   for (int k = 0; k < count; k++) {
-    double m = points[k].m, x = points[k].r[0], y = points[k].r[1], z = points[k].r[2];
-    const double add[10] = {m,
-                            m * x,
-                            m * y,
-                            m * z,
-                            m * (y * y + z * z),
-                            -m * x * y,
-                            -m * x * z,
-                            m * (x * x + z * z),
-                            -m * y * z,
-                            m * (x * x + y * y)};
+    double add[10];
+    point_parameters(points[k].m, points[k].r, add);
     for (int i = 0; i < 10; i++) s[i] += add[i];
   }
   snprintf(text, sizeof ring[0],

@@ -168,6 +168,14 @@ random_options random_kinds(int round, int most) {
   return (random_options){1, most, round % 3 == 1, round % 2 == 1, round % 4 > 1, round % 5 != 0};
 }
 
+void point_parameters(double m, const double r[3], double pi[10]) {
+  double x = r[0], y = r[1], z = r[2],
+         inertia[6] = {y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y};
+  pi[0] = m;
+  for (int i = 0; i < 3; i++) pi[1 + i] = m * r[i];
+  for (int i = 0; i < 6; i++) pi[4 + i] = m * inertia[i];
+}
+
 void base_from_standard(const psdm_model *model, const double *pi, double *theta) {
   for (int j = 0; j < psdm_model_l(model); j++) {
     theta[j] = 0;

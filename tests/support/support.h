@@ -89,6 +89,8 @@ void text_put(text_writer *w, const char *format, ...) __attribute__((format(pri
 
 /* Loads robots/NAME.yaml of the source tree; fails the test when it cannot. */
 psdm_robot *load_shipped(const char *name);
+/* standard parameters of a point of mass m at r */
+void point_parameters(double m, const double r[3], double pi[10]);
 /* theta = K pi, term by term */
 void base_from_standard(const psdm_model *model, const double *pi, double *theta);
 psdm_robot *parse_robot(const char *text);     /* fails the test with the library's sentence */
