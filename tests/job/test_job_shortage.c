@@ -88,13 +88,13 @@ TEST(eval) {
   close(file);
   const char *const settings[] = {"function", "inverse", "in", path, "via", "expanded", NULL}, *const kept[] = {"out",
                                                                                                                 NULL};
-  assert_true(shortage_everywhere("eval", try_job, &(errand){"eval", settings, kept, NULL}) > 10);
+  assert_true(shortage_everywhere("eval", try_job, &(errand){"eval", settings, .kept = kept}) > 10);
   unlink(path);
 }
 
 TEST(convert) {
   static const char *const settings[] = {"to", "urdf", NULL}, *const kept[] = {"out", NULL};
-  assert_true(shortage_everywhere("convert", try_job, &(errand){"convert", settings, kept, NULL}) > 3);
+  assert_true(shortage_everywhere("convert", try_job, &(errand){"convert", settings, .kept = kept}) > 3);
 }
 
 TEST(linearize) { with_rows("linearize", "at", "q1,q2\n0.1,0.2\n0.3,0.4\n", "out"); }
