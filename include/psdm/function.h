@@ -32,7 +32,7 @@ enum { PSDM_VECTOR = -1 };
   X(INVERSE_MASS, "inverse_mass", "q", "Minv", n, n, "inverse of the mass matrix, full, row-major")                 \
   X(CORIOLIS, "coriolis", "q qd", "C", n, n, "Coriolis matrix, by Christoffel symbols: dM/dt - 2 C is skew")        \
   X(MASS_RATE, "mass_rate", "q qd", "dM_dt", n, n, "dM/dt = C + C^T, row-major")                                    \
-  X(MOMENTUM, "momentum", "q qd", "p dT_dq", n, PSDM_VECTOR, "p = M qd and the gradient of T, C^T qd")              \
+  X(MOMENTUM, "momentum", "q qd", "momentum dT_dq", n, PSDM_VECTOR, "p = M qd and the gradient of T, C^T qd")       \
   X(MOMENTUM_RATE, "momentum_rate", "q qd tau", "dp_dt", n, PSDM_VECTOR, "dp/dt = tau + C^T qd - g")                \
   X(INNOVATIONS, "innovations", "q", "L L_inverse D", n, n, "factors of the mass matrix, M = L D L^T")              \
   X(INVERSE_ALONG, "inverse_along", "q qd qdd dq dqd dqdd", "dtau", n, PSDM_VECTOR,                                 \

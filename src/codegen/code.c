@@ -332,8 +332,16 @@ static psdm_status set_friction(psdm_code *code, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* functions of a task that this robot, link and directions do not have */
-static psdm_status check_tasks(psdm_code *code, psdm_error *error) {
+/* what a function asks of the robot, its link and its directions */
+static psdm_status suits(const psdm_robot *r, psdm_function f, const psdm_eval_options *task, psdm_error *error) {
+  if (r->closure && (f == PSDM_F_INVERSE_SECOND || f == PSDM_F_LINEARIZE_SECOND))
+    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
+                           "closed loops: the torques' second derivatives are not there; their first ones are");
+  return psdm_eval_check(r, f, task, error);
+}
+
+/* functions that this robot, link and directions do not have */
+static psdm_status check_functions(psdm_code *code, psdm_error *error) {
   psdm_code_options *o = &code->options;
   const psdm_eval_options task = {.link = o->link, .point = o->point, .directions = o->directions};
   char text[800] = "";
@@ -341,7 +349,7 @@ static psdm_status check_tasks(psdm_code *code, psdm_error *error) {
   if (o->directions & ~(unsigned)PSDM_ALL_DIRECTIONS)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "unknown direction of a task");
   for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
-    if (!(o->functions >> f & 1) || !psdm_eval_check(code->robot, (psdm_function)f, &task, &why)) continue;
+    if (!(o->functions >> f & 1) || !suits(code->robot, (psdm_function)f, &task, &why)) continue;
     if (!(o->optional >> f & 1) || o->functions == 1u << f) {
       if (error) *error = why;
       return why.status;
@@ -387,7 +395,7 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
                            "link '%s' is fixed to the base: it has a pose but no Jacobian", name);
   }
-  psdm_status status = check_tasks(code, error);
+  psdm_status status = check_functions(code, error);
   if (!status) status = psdmp_codegen_loop_options(r, o, error);
   if (status) return status;
   if (outside_model(o) && o->method == PSDM_CODE_EXPANDED)

@@ -4,6 +4,7 @@
 #include "codegen/loop_priv.h"
 #include "codegen/trace_priv.h"
 #include "model/model.h"
+#include "psdm/cartesian.h"
 
 typedef psdmp_codegen_loops loops;
 
@@ -220,6 +221,7 @@ static psdm_status regressor(builder *b, psdm_ref *out) {
     for (int k = 0; k < tree; k++) Y[k] = times_G(b, b->tree + k, tree, i);
     for (int j = 0; j < columns; j++) row[j] = l->zero;
     for (int j = 0; j < base; j++) row[j] = column_at(b, Y, b->code->model->base[j].parameter);
+    if (b->program->function != PSDM_F_REGRESSOR) continue;
     if (o->friction_columns) more[i] = psdm_graph_sign(l->g, b->qd[i]), more[n + i] = b->qd[i], more += 2 * n;
     if (o->drive_columns) more[i] = b->qdd[i];
   }
@@ -317,6 +319,190 @@ static psdm_status linearize_forward(builder *b, psdm_ref *out) {
   return status;
 }
 
+/* ---- terms and tasks ---- */
+
+/* what f changes by along a small motion, which passive joints follow; NULL: zero */
+static psdm_status along(builder *b, const psdm_ref *dq, const psdm_ref *dqd, const psdm_ref *dqdd, const psdm_ref *f,
+                         size_t count, psdm_ref *out) {
+  static const psdmp_codegen_block blocks[3] = {PSDMP_CODEGEN_IN_Q, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_QDD};
+  loops *l = &b->l;
+  const psdm_ref *given[3] = {dq, dqd, dqdd};
+  int n = l->n, all = 3 * n + l->m, *inputs = PSDMP_BASE_NEW(l->arena, all, int);
+  psdm_ref *by = PSDMP_BASE_NEW(l->arena, all, psdm_ref);
+  if (!inputs || !by) return PSDM_E_MEMORY;
+  if (!l->G) psdmp_codegen_loop_find_G(l);
+  if (l->arena->failed) return PSDM_E_MEMORY;
+  for (int i = 0; i < 3 * n; i++) {
+    inputs[i] = blocks[i / n] * PSDMP_CODEGEN_BLOCK + i % n;
+    by[i] = given[i / n] ? given[i / n][i % n] : l->zero;
+  }
+  for (int k = 0; k < l->m; k++) {
+    inputs[3 * n + k] = PSDMP_CODEGEN_IN_P * PSDMP_CODEGEN_BLOCK + k;
+    by[3 * n + k] = l->zero;
+    for (int j = 0; j < n && dq; j++)
+      by[3 * n + k] = psdm_graph_add(l->g, by[3 * n + k], psdm_graph_mul(l->g, l->G[(long)k * n + j], dq[j]));
+  }
+  return psdm_graph_along(l->g, inputs, by, (size_t)all, f, count, out);
+}
+
+/* half of what torques change by with rates */
+static psdm_status coriolis(builder *b, psdm_ref *C) {
+  int nn = b->l.n * b->l.n;
+  psdm_ref *other = PSDMP_BASE_NEW(b->l.arena, 2 * nn, psdm_ref);
+  psdm_status status = other ? torques(b, NULL, b->tau) : PSDM_E_MEMORY;
+  if (!status && !b->l.G) psdmp_codegen_loop_find_G(&b->l);
+  if (!status) status = b->l.arena->failed ? PSDM_E_MEMORY : differentiate(b, b->tau, other, C, other + nn);
+  for (int i = 0; i < nn && !status; i++) C[i] = psdm_graph_scale(b->l.g, 0.5, C[i]);
+  return status;
+}
+
+static psdm_status mass_rate(builder *b, psdm_ref *out) {
+  int n = b->l.n;
+  psdm_ref *C = PSDMP_BASE_NEW(b->l.arena, n * n, psdm_ref);
+  psdm_status status = C ? coriolis(b, C) : PSDM_E_MEMORY;
+  for (int i = 0; i < n * n && !status; i++) out[i] = psdm_graph_add(b->l.g, C[i], C[i % n * n + i / n]);
+  return status;
+}
+
+static psdm_status gravity(builder *b, psdm_ref *out) {
+  psdm_status status = of_tree(b, PSDM_F_GRAVITY, b->tree);
+  if (!status) psdmp_codegen_loop_restrict(&b->l, b->tree, out);
+  return status;
+}
+
+/* p = M qd, and C^T qd */
+static psdm_status momentum(builder *b, psdm_ref *p, psdm_ref *gradient) {
+  int n = b->l.n;
+  psdm_graph *g = b->l.g;
+  psdm_ref *C = PSDMP_BASE_NEW(b->l.arena, n * n, psdm_ref);
+  psdm_status status = C ? mass(b, b->M) : PSDM_E_MEMORY;
+  if (!status) status = coriolis(b, C);
+  for (int i = 0; i < n && !status; i++) {
+    p[i] = gradient[i] = b->l.zero;
+    for (int k = 0; k < n; k++) {
+      p[i] = psdm_graph_add(g, p[i], psdm_graph_mul(g, b->M[i * n + k], b->qd[k]));
+      gradient[i] = psdm_graph_add(g, gradient[i], psdm_graph_mul(g, C[k * n + i], b->qd[k]));
+    }
+  }
+  return status;
+}
+
+static psdm_status momentum_rate(builder *b, psdm_ref *out) {
+  psdm_status status = momentum(b, b->bias, out);
+  if (!status) status = gravity(b, b->bias);
+  for (int i = 0; i < b->l.n && !status; i++)
+    out[i] = psdm_graph_add(b->l.g, argument(b, PSDMP_CODEGEN_IN_TAU, i), psdm_graph_sub(b->l.g, out[i], b->bias[i]));
+  return status;
+}
+
+static psdm_status innovations(builder *b, psdm_ref *out) {
+  int n = b->l.n, place[PSDMP_CODEGEN_CODE_JOINTS];
+  psdm_ref *room = PSDMP_BASE_NEW(b->l.arena, n * n, psdm_ref);
+  psdmp_codegen_trace *t = trace_of(b);
+  psdm_status status = t && room ? mass(b, b->M) : PSDM_E_MEMORY;
+  for (int i = 0; i < n; i++) place[i] = i;
+  if (!status) psdmp_codegen_factors_of(t, place, b->M, room, out);
+  return status;
+}
+
+static void arguments(builder *b, psdmp_codegen_block block, psdm_ref *x) {
+  for (int i = 0; i < b->l.n; i++) x[i] = argument(b, block, i);
+}
+
+static psdm_status inverse_along(builder *b, psdm_ref *out) {
+  psdm_ref dq[PSDMP_CODEGEN_CODE_JOINTS], dqd[PSDMP_CODEGEN_CODE_JOINTS], dqdd[PSDMP_CODEGEN_CODE_JOINTS];
+  arguments(b, PSDMP_CODEGEN_IN_DQ, dq);
+  arguments(b, PSDMP_CODEGEN_IN_DQD, dqd);
+  arguments(b, PSDMP_CODEGEN_IN_DQDD, dqdd);
+  psdm_status status = torques(b, b->qdd, out);
+  return status ? status : along(b, dq, dqd, dqdd, out, (size_t)b->l.n, out);
+}
+
+/* what dq and dqd change torques by, at accelerations that placeholders stand for while it is found */
+static psdm_status forward_along(builder *b, psdm_ref *out) {
+  loops *l = &b->l;
+  int n = l->n, inputs[PSDMP_CODEGEN_CODE_JOINTS];
+  psdm_ref dq[PSDMP_CODEGEN_CODE_JOINTS], dqd[PSDMP_CODEGEN_CODE_JOINTS], qdd[PSDMP_CODEGEN_CODE_JOINTS],
+      *M = PSDMP_BASE_NEW(l->arena, n * n, psdm_ref);
+  psdmp_codegen_trace *t = trace_of(b);
+  arguments(b, PSDMP_CODEGEN_IN_DQ, dq);
+  arguments(b, PSDMP_CODEGEN_IN_DQD, dqd);
+  psdm_status status = t && M ? torques(b, b->qdd, out) : PSDM_E_MEMORY;
+  if (!status) status = along(b, dq, dqd, NULL, out, (size_t)n, out);
+  if (!status) status = forward(b, qdd);
+  if (!status) status = mass(b, M);
+  for (int i = 0; i < n; i++) inputs[i] = PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i;
+  if (!status) status = psdm_graph_substitute(l->g, inputs, qdd, (size_t)n, out, (size_t)n);
+  for (int i = 0; i < n && !status; i++) out[i] = psdm_graph_sub(l->g, argument(b, PSDMP_CODEGEN_IN_DTAU, i), out[i]);
+  if (!status) psdmp_codegen_solve_mass(t, M, out);
+  return status;
+}
+
+/* -M^-1 Y at the accelerations of the torques */
+static psdm_status sensitivity(builder *b, psdm_ref *out) {
+  int n = b->l.n, columns = (int)b->program->outputs / n;
+  psdm_ref qdd[PSDMP_CODEGEN_CODE_JOINTS], inverse[PSDMP_CODEGEN_CODE_JOINTS], x[PSDMP_CODEGEN_CODE_JOINTS];
+  psdmp_codegen_trace *t = trace_of(b);
+  psdm_status status = t ? forward(b, qdd) : PSDM_E_MEMORY;
+  if (status) return status;
+  memcpy(b->qdd, qdd, sizeof *qdd * (size_t)n);
+  status = regressor(b, out);
+  if (!status) status = mass(b, b->M);
+  if (status) return status;
+  psdmp_codegen_factorise(t, n, 0, b->M, inverse);
+  for (int c = 0; c < columns; c++) {
+    for (int i = 0; i < n; i++) x[i] = psdm_ref_neg(out[(long)i * columns + c]);
+    psdmp_codegen_solve_factors(t, n, b->M, inverse, x);
+    for (int i = 0; i < n; i++) out[(long)i * columns + c] = x[i];
+  }
+  return PSDM_OK;
+}
+
+static psdm_status task_jacobian(builder *b, int m, psdm_ref *J) {
+  psdm_status status = of_tree(b, PSDM_F_CARTESIAN_JACOBIAN, b->tree);
+  for (int i = 0; i < m && !status; i++)
+    for (int j = 0; j < b->l.n; j++) J[i * b->l.n + j] = times_G(b, b->tree + (long)i * b->l.N, 1, j);
+  return status;
+}
+
+/* c is quadratic in rates: half of what they change it by along themselves; and dJ/dt qd */
+static psdm_status task_rates(builder *b, int m, psdmp_codegen_task_parts *p) {
+  int n = b->l.n;
+  psdm_status status = torques(b, NULL, p->forces);
+  if (!status) status = along(b, NULL, b->qd, NULL, p->forces, (size_t)n, p->forces);
+  for (int i = 0; i < n; i++) p->forces[i] = psdm_graph_scale(b->l.g, 0.5, p->forces[i]);
+  for (int i = 0; i < m; i++) {
+    p->drift[i] = b->l.zero;
+    for (int j = 0; j < n; j++)
+      p->drift[i] = psdm_graph_add(b->l.g, p->drift[i], psdm_graph_mul(b->l.g, p->J[i * n + j], b->qd[j]));
+  }
+  return status ? status : along(b, b->qd, NULL, NULL, p->drift, (size_t)m, p->drift);
+}
+
+static psdm_status task(builder *b, psdm_function f, psdm_ref *out) {
+  loops *l = &b->l;
+  int n = l->n, m = psdmp_codegen_width(&b->code->options, 0, f);
+  psdm_ref forces[PSDMP_CODEGEN_CODE_JOINTS], drift[PSDM_DIRECTIONS],
+      *room = PSDMP_BASE_NEW(l->arena, (int)psdmp_codegen_task_room(n) + 2 * m * n + n * n, psdm_ref);
+  psdmp_codegen_trace *t = trace_of(b);
+  if (!room || !t) return PSDM_E_MEMORY;
+  t->options = &b->code->options;
+  psdmp_codegen_task_parts p = {.M = b->M, .forces = forces, .drift = drift};
+  p.J = f == PSDM_F_CARTESIAN_JACOBIAN ? out : room;
+  p.J_rate = room + m * n;
+  p.C = p.J_rate + m * n;
+  psdm_status status = task_jacobian(b, m, p.J);
+  if (status || f == PSDM_F_CARTESIAN_JACOBIAN) return status;
+  if (f == PSDM_F_CARTESIAN_CORIOLIS) status = task_rates(b, m, &p);
+  else p.drift = NULL;
+  if (!status && f == PSDM_F_CARTESIAN_GRAVITY) status = gravity(b, forces);
+  if (!status && f == PSDM_F_CARTESIAN_FACTOR) status = along(b, b->qd, NULL, NULL, p.J, (size_t)(m * n), p.J_rate);
+  if (!status && f == PSDM_F_CARTESIAN_FACTOR) status = coriolis(b, p.C);
+  if (!status) status = mass(b, b->M);
+  if (!status) psdmp_codegen_task_of(t, f, &p, p.C + n * n, out);
+  return status;
+}
+
 /* ---- all ---- */
 
 /* below so many joints, G costs less than what it spares */
@@ -332,11 +518,7 @@ static psdm_status build_function(builder *b, psdm_function f, psdm_ref *out) {
   switch (f) {
     case PSDM_F_INVERSE: return torques(b, b->qdd, out);
     case PSDM_F_BIAS: return torques(b, NULL, out);
-    case PSDM_F_GRAVITY: {
-      psdm_status status = of_tree(b, f, b->tree);
-      if (!status) psdmp_codegen_loop_restrict(&b->l, b->tree, out);
-      return status;
-    }
+    case PSDM_F_GRAVITY: return gravity(b, out);
     case PSDM_F_MASS: return mass(b, out);
     case PSDM_F_FORWARD: return forward(b, out);
     case PSDM_F_REGRESSOR: return regressor(b, out);
@@ -346,7 +528,15 @@ static psdm_status build_function(builder *b, psdm_function f, psdm_ref *out) {
     case PSDM_F_LINEARIZE_INVERSE: return linearize_inverse(b, out);
     case PSDM_F_LINEARIZE_FORWARD: return linearize_forward(b, out);
     case PSDM_F_INVERSE_MASS: return inverse_mass(b, out);
-    default: return PSDM_E_ARGUMENT;
+    case PSDM_F_CORIOLIS: return coriolis(b, out);
+    case PSDM_F_MASS_RATE: return mass_rate(b, out);
+    case PSDM_F_MOMENTUM: return momentum(b, out, out + b->l.n);
+    case PSDM_F_MOMENTUM_RATE: return momentum_rate(b, out);
+    case PSDM_F_INNOVATIONS: return innovations(b, out);
+    case PSDM_F_INVERSE_ALONG: return inverse_along(b, out);
+    case PSDM_F_FORWARD_ALONG: return forward_along(b, out);
+    case PSDM_F_SENSITIVITY: return sensitivity(b, out);
+    default: return psdm_function_is_task(f) ? task(b, f, out) : PSDM_E_ARGUMENT;
   }
 }
 

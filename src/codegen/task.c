@@ -9,17 +9,6 @@
 #include "codegen/trace_priv.h"
 #include "psdm/cartesian.h"
 
-/* One function; matrices row-major. */
-typedef struct task {
-  int n, m;
-  psdm_ref *J, *J_rate; /* (m x n) */
-  psdm_ref *M, *C;      /* (n x n), M its factors */
-  psdm_ref *B;          /* (n x m) M^-1 J^T */
-  psdm_ref *A, *Mp;     /* (m x m), A its factors */
-  psdm_ref *x;          /* (n) */
-  psdm_ref inverse[PSDM_DIRECTIONS];
-} task;
-
 /* where the point is from the link's origin, base frame; false: there */
 static bool lever(psdmp_codegen_trace *t, int joint, psdmp_codegen_sym *r) {
   const double *p = t->options->point;
@@ -33,6 +22,8 @@ static bool lever(psdmp_codegen_trace *t, int joint, psdmp_codegen_sym *r) {
   *r = (psdmp_codegen_sym){at[0], at[1], at[2]};
   return true;
 }
+
+/* ---- J ---- */
 
 /* the chosen rows, of the point; room: (6 n) */
 static void jacobian(psdmp_codegen_trace *t, int joint, psdm_ref *room, psdm_ref *J) {
@@ -62,46 +53,41 @@ static void product(psdmp_codegen_trace *t, int a, int b, int c, const psdm_ref 
     }
 }
 
+/* ---- from J and the joints' terms ---- */
+
+/* One function; matrices row-major. */
+typedef struct task {
+  int n, m;
+  const psdmp_codegen_task_parts *p;
+  psdm_ref *B;      /* (n x m) M^-1 J^T */
+  psdm_ref *A, *Mp; /* (m x m), A its factors */
+  psdm_ref inverse[PSDM_DIRECTIONS];
+} task;
+
 /* B = M^-1 J^T, A = J B, and A's factors */
 static void factorise(psdmp_codegen_trace *t, task *k) {
   int n = k->n, m = k->m;
-  psdm_ref inverse[PSDMP_CODEGEN_CODE_JOINTS];
-  psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
-  psdmp_codegen_mass_matrix(t, k->M);
-  psdmp_codegen_factorise(t, n, 0, k->M, inverse);
+  psdm_ref inverse[PSDMP_CODEGEN_CODE_JOINTS], x[PSDMP_CODEGEN_CODE_JOINTS];
+  psdmp_codegen_factorise(t, n, 0, k->p->M, inverse);
   for (int j = 0; j < m; j++) {
-    memcpy(k->x, k->J + n * j, sizeof *k->x * (size_t)n);
-    psdmp_codegen_solve_factors(t, n, k->M, inverse, k->x);
-    for (int i = 0; i < n; i++) k->B[i * m + j] = k->x[i];
+    memcpy(x, k->p->J + n * j, sizeof *x * (size_t)n);
+    psdmp_codegen_solve_factors(t, n, k->p->M, inverse, x);
+    for (int i = 0; i < n; i++) k->B[i * m + j] = x[i];
   }
   for (int i = 0; i < m; i++)
     for (int j = 0; j <= i; j++) {
       psdm_ref sum = t->zero;
-      for (int l = 0; l < n; l++) sum = ADD(sum, MUL(k->J[i * n + l], k->B[l * m + j]));
+      for (int l = 0; l < n; l++) sum = ADD(sum, MUL(k->p->J[i * n + l], k->B[l * m + j]));
       k->A[i * m + j] = k->A[j * m + i] = sum;
     }
   psdmp_codegen_factorise(t, m, t->options->real_float ? 1e-5 : 1e-13, k->A, k->inverse);
 }
 
-/* Mp B^T x, for forces of the joints */
-static void force(psdmp_codegen_trace *t, task *k, const psdm_ref *forces, const psdm_ref *less, psdm_ref *out) {
-  product(t, k->m, k->n, 1, k->B, true, forces, out);
-  for (int i = 0; i < k->m && less; i++) out[i] = SUB(out[i], less[i]);
+/* Mp (B^T forces - drift) */
+static void force(psdmp_codegen_trace *t, task *k, psdm_ref *out) {
+  product(t, k->m, k->n, 1, k->B, true, k->p->forces, out);
+  for (int i = 0; i < k->m && k->p->drift; i++) out[i] = SUB(out[i], k->p->drift[i]);
   psdmp_codegen_solve_factors(t, k->m, k->A, k->inverse, out);
-}
-
-static void coriolis(psdmp_codegen_trace *t, task *k, psdm_ref *tree, psdm_ref *out) {
-  psdm_ref qd[PSDMP_CODEGEN_CODE_JOINTS], drift[PSDM_DIRECTIONS];
-  psdmp_codegen_arguments(t, PSDMP_CODEGEN_IN_QD, qd);
-  product(t, k->m, k->n, 1, k->J, false, qd, drift);
-  psdmp_codegen_along(t, qd, NULL, NULL, drift, (size_t)k->m, drift);
-  psdmp_codegen_motion_torques(t, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_COUNT, false, tree, k->x);
-  force(t, k, k->x, drift, out);
-}
-
-static void gravity(psdmp_codegen_trace *t, task *k, psdm_ref *tree, psdm_ref *out) {
-  psdmp_codegen_motion_torques(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT, true, tree, k->x);
-  force(t, k, k->x, NULL, out);
 }
 
 /* Jbar = B Mp */
@@ -116,54 +102,79 @@ static void null_space(psdmp_codegen_trace *t, task *k, psdm_ref *Jbar, psdm_ref
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
       psdm_ref sum = i == j ? NUM(1) : t->zero;
-      for (int l = 0; l < m; l++) sum = SUB(sum, MUL(k->J[l * n + i], Jbar[j * m + l]));
+      for (int l = 0; l < m; l++) sum = SUB(sum, MUL(k->p->J[l * n + i], Jbar[j * m + l]));
       out[i * n + j] = sum;
     }
 }
 
-/* room: (n m) for Jbar, then (m n) for its product, then a linearization's */
-static void factor(psdmp_codegen_trace *t, task *k, bool composite, psdm_ref *room, psdm_ref *out) {
+/* room: (n m) for Jbar, then (m n) for its product */
+static void factor(psdmp_codegen_trace *t, task *k, psdm_ref *room, psdm_ref *out) {
   int n = k->n, m = k->m;
-  psdm_ref *Jbar = room, *part = Jbar + n * m, qd[PSDMP_CODEGEN_CODE_JOINTS];
+  psdm_ref *Jbar = room, *part = Jbar + n * m;
   inverse(t, k, Jbar);
-  psdmp_codegen_arguments(t, PSDMP_CODEGEN_IN_QD, qd);
-  psdmp_codegen_along(t, qd, NULL, NULL, k->J, (size_t)(m * n), k->J_rate);
-  psdmp_codegen_coriolis(t, composite, part + m * n, k->C);
-  product(t, m, n, n, Jbar, true, k->C, part);
+  product(t, m, n, n, Jbar, true, k->p->C, part);
   for (int i = 0; i < m; i++)
     for (int j = 0; j < n; j++)
-      for (int l = 0; l < m; l++) part[i * n + j] = SUB(part[i * n + j], MUL(k->Mp[i * m + l], k->J_rate[l * n + j]));
+      for (int l = 0; l < m; l++)
+        part[i * n + j] = SUB(part[i * n + j], MUL(k->Mp[i * m + l], k->p->J_rate[l * n + j]));
   product(t, m, n, m, part, false, Jbar, out);
 }
 
+size_t psdmp_codegen_task_room(int n) {
+  return (size_t)(3 * PSDM_DIRECTIONS * n + 2 * PSDM_DIRECTIONS * PSDM_DIRECTIONS);
+}
+
+void psdmp_codegen_task_of(psdmp_codegen_trace *t, psdm_function f, const psdmp_codegen_task_parts *p, psdm_ref *room,
+                           psdm_ref *out) {
+  task k = {.n = t->chain->n, .m = psdmp_codegen_width(t->options, 0, f), .p = p};
+  k.B = room;
+  k.A = k.B + k.m * k.n;
+  k.Mp = k.A + k.m * k.m;
+  psdm_ref *more = k.Mp + k.m * k.m;
+  factorise(t, &k);
+  switch (f) {
+    case PSDM_F_CARTESIAN_MASS: psdmp_codegen_inverse_factors(t, k.m, k.A, k.inverse, out); break;
+    case PSDM_F_CARTESIAN_CORIOLIS:
+    case PSDM_F_CARTESIAN_GRAVITY: force(t, &k, out); break;
+    case PSDM_F_CARTESIAN_INVERSE: inverse(t, &k, out); break;
+    case PSDM_F_CARTESIAN_NULL_SPACE: null_space(t, &k, more, out); break;
+    case PSDM_F_CARTESIAN_FACTOR: factor(t, &k, more, out); break;
+    default: break;
+  }
+}
+
+/* ---- of a chain ---- */
+
 void psdmp_codegen_task(psdmp_codegen_trace *t, psdm_function f, int joint, bool composite, psdm_ref *room,
                         psdm_ref *out) {
-  task k = {.n = t->chain->n, .m = psdmp_codegen_width(t->options, 0, f)};
-  int n = k.n, m = k.m;
-  psdm_ref *tree = room;
-  k.J = tree + t->chain->bodies;
-  k.J_rate = k.J + m * n;
-  k.B = k.J_rate + m * n;
-  k.A = k.B + m * n;
-  k.Mp = k.A + m * m;
-  k.x = k.Mp + m * m;
-  k.M = k.x + n;
-  k.C = k.M + n * n;
-  psdm_ref *more = k.C + n * n;
+  int n = t->chain->n, m = psdmp_codegen_width(t->options, 0, f);
+  psdm_ref qd[PSDMP_CODEGEN_CODE_JOINTS], forces[PSDMP_CODEGEN_CODE_JOINTS], drift[PSDM_DIRECTIONS], *tree = room;
+  psdmp_codegen_task_parts p = {.J = tree + t->chain->bodies, .forces = forces};
+  p.J_rate = p.J + m * n;
+  p.M = p.J_rate + m * n;
+  p.C = p.M + n * n;
+  psdm_ref *more = p.C + n * n;
+  bool coriolis = f == PSDM_F_CARTESIAN_CORIOLIS;
   t->qdd = NULL;
   double unit = psdmp_codegen_rescale(t, 1);
   psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
-  jacobian(t, joint, more, f == PSDM_F_CARTESIAN_JACOBIAN ? out : k.J);
+  jacobian(t, joint, more, f == PSDM_F_CARTESIAN_JACOBIAN ? out : p.J);
   psdmp_codegen_rescale(t, unit);
   if (f == PSDM_F_CARTESIAN_JACOBIAN) return;
-  factorise(t, &k);
-  switch (f) {
-    case PSDM_F_CARTESIAN_MASS: psdmp_codegen_inverse_factors(t, m, k.A, k.inverse, out); break;
-    case PSDM_F_CARTESIAN_CORIOLIS: coriolis(t, &k, tree, out); break;
-    case PSDM_F_CARTESIAN_GRAVITY: gravity(t, &k, tree, out); break;
-    case PSDM_F_CARTESIAN_INVERSE: inverse(t, &k, out); break;
-    case PSDM_F_CARTESIAN_NULL_SPACE: null_space(t, &k, more, out); break;
-    case PSDM_F_CARTESIAN_FACTOR: factor(t, &k, composite, more, out); break;
-    default: break;
+  psdmp_codegen_arguments(t, PSDMP_CODEGEN_IN_QD, qd);
+  if (coriolis) {
+    product(t, m, n, 1, p.J, false, qd, drift);
+    psdmp_codegen_along(t, qd, NULL, NULL, drift, (size_t)m, drift);
+    p.drift = drift;
   }
+  if (f == PSDM_F_CARTESIAN_FACTOR) {
+    psdmp_codegen_along(t, qd, NULL, NULL, p.J, (size_t)(m * n), p.J_rate);
+    psdmp_codegen_coriolis(t, composite, more, p.C);
+  }
+  if (coriolis || f == PSDM_F_CARTESIAN_GRAVITY)
+    psdmp_codegen_motion_torques(t, coriolis ? PSDMP_CODEGEN_IN_QD : PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT,
+                                 !coriolis, tree, forces);
+  psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
+  psdmp_codegen_mass_matrix(t, p.M);
+  psdmp_codegen_task_of(t, f, &p, more, out);
 }

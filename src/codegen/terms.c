@@ -78,14 +78,11 @@ static void set_order(const psdm_robot *r, int *place) {
     for (int e = r->g_row[b]; e < r->g_row[b + 1]; e++) place[k++] = r->g_col[e];
 }
 
-/* L upper triangular, L^-1 and D, from the factors of M in the order of `place` */
-static void innovations(psdmp_codegen_trace *t, psdm_ref *room, psdm_ref *out) {
-  int n = t->chain->n, place[PSDMP_CODEGEN_CODE_JOINTS];
-  psdm_ref *M = room, *ordered = M + n * n, *d = ordered + n * n, inverse[PSDMP_CODEGEN_CODE_JOINTS], *L = out,
-           *Linv = L + n * n, *D = Linv + n * n;
-  psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
-  psdmp_codegen_mass_matrix(t, M);
-  set_order(t->chain->robot, place);
+void psdmp_codegen_factors_of(psdmp_codegen_trace *t, const int *place, const psdm_ref *M, psdm_ref *ordered,
+                              psdm_ref *out) {
+  int n = t->chain->n;
+  psdm_ref d[PSDMP_CODEGEN_CODE_JOINTS], inverse[PSDMP_CODEGEN_CODE_JOINTS], *L = out, *Linv = L + n * n,
+                                                                             *D = Linv + n * n;
   for (int i = 0; i < n * n; i++) ordered[i] = M[place[i / n] * n + place[i % n]];
   for (int i = 0; i < 3 * n * n; i++) out[i] = t->zero;
   psdmp_codegen_factorise(t, n, 0, ordered, inverse);
@@ -102,6 +99,14 @@ static void innovations(psdmp_codegen_trace *t, psdm_ref *room, psdm_ref *out) {
     }
     D[place[j] * n + place[j]] = d[j];
   }
+}
+
+static void innovations(psdmp_codegen_trace *t, psdm_ref *room, psdm_ref *out) {
+  int n = t->chain->n, place[PSDMP_CODEGEN_CODE_JOINTS];
+  psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
+  psdmp_codegen_mass_matrix(t, room);
+  set_order(t->chain->robot, place);
+  psdmp_codegen_factors_of(t, place, room, room + n * n, out);
 }
 
 /* ---- accelerations as expressions ---- */

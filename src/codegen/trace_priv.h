@@ -187,7 +187,20 @@ void psdmp_codegen_along(psdmp_codegen_trace *t, const psdm_ref *dq, const psdm_
 /* An argument of n numbers; zero where the program has none. */
 void psdmp_codegen_arguments(psdmp_codegen_trace *t, psdmp_codegen_block block, psdm_ref *x);
 
+/* M = L D L^T in the order of `place` (n): L, L^-1 and D, (n x n) each; room: (n n). */
+void psdmp_codegen_factors_of(psdmp_codegen_trace *t, const int *place, const psdm_ref *M, psdm_ref *room,
+                              psdm_ref *out);
+
 /* ---- task.c ---- */
+
+/* What a function of a task is made of: J (m x n), M (n x n), which is overwritten; dJ/dt and C of a factor; forces of
+ * the joints (n) and dJ/dt qd (m, nullable) of forces. room: psdmp_codegen_task_room. */
+typedef struct psdmp_codegen_task_parts {
+  psdm_ref *J, *J_rate, *M, *C, *forces, *drift;
+} psdmp_codegen_task_parts;
+size_t psdmp_codegen_task_room(int n);
+void psdmp_codegen_task_of(psdmp_codegen_trace *t, psdm_function function, const psdmp_codegen_task_parts *parts,
+                           psdm_ref *room, psdm_ref *out);
 void psdmp_codegen_task(psdmp_codegen_trace *t, psdm_function function, int joint, bool composite, psdm_ref *room,
                         psdm_ref *out);
 

@@ -233,5 +233,29 @@ TEST(tasks_without_enough_joints_are_refused_or_omitted) {
   psdm_robot_free(robot);
 }
 
-TEST_MAIN(code_is_equal_to_the_recursions, singular_tasks_are_no_numbers,
+/* built code is compared with psdm_eval where the loops close; what is measured is asserted here */
+TEST(closed_loops_have_them) {
+  static const char *const names[] = {"five_bar", "palletizer", "delta"};
+  const unsigned second = 1u << PSDM_F_INVERSE_SECOND | 1u << PSDM_F_LINEARIZE_SECOND;
+  for (int k = 0; k < 3; k++) {
+    psdm_robot *robot = load_shipped(names[k]);
+    psdm_code_options options = {
+        .functions = all_terms, .optional = all_terms, .directions = 1, .effort = -1, .point = {0.4, 0.1}};
+    psdm_code *code;
+    psdm_error error;
+    picking.how = PLAIN;
+    if (psdm_code_build(robot, &options, NULL, &code, &error)) fail_msg("%s", error.text);
+    assert_int_equal(psdm_code_omitted(code), second);
+    assert_int_equal(psdm_code_count(code), 15);
+    for (int i = 0; i < psdm_code_count(code); i++) assert_true(psdm_code_error(code, i) < 1e-12);
+    psdm_code_free(code);
+    options.functions = second;
+    options.optional = 0;
+    assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_E_ROBOT);
+    assert_non_null(strstr(error.text, "second derivatives"));
+    psdm_robot_free(robot);
+  }
+}
+
+TEST_MAIN(code_is_equal_to_the_recursions, closed_loops_have_them, singular_tasks_are_no_numbers,
           tasks_without_enough_joints_are_refused_or_omitted)
