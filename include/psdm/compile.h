@@ -81,7 +81,7 @@ PSDM_API size_t psdm_compiled_scratch(const psdm_compiled *compiled);
 PSDM_API psdm_status psdm_compiled_call(const psdm_compiled *compiled, psdm_function function,
                                         const void *const *arguments, void *const *results, double *scratch);
 
-/* Closed loops: functions take p, the positions of the passive joints that close the loops at q, as their last argument.
+/* Closed loops: the last argument of functions is passive, positions of the passive joints that close the loops at q.
  * This finds them: near the p that it gets, which is that of a position near by, or, where walk, from the position of
  * the robot's file, whatever p has. PSDM_E_LOOP, and p as it was: there are none, or not near. PSDM_E_ARGUMENT without
  * closed loops. */

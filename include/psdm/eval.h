@@ -48,8 +48,8 @@ PSDM_API char *psdm_eval_output_name(const psdm_robot *robot, psdm_function func
 /* Whether a function needs options.linear. */
 PSDM_API bool psdm_eval_linearizes(psdm_function function);
 
-/* What a link and its directions must be like: PSDM_E_ARGUMENT, with a sentence, for more directions than joints, or a
- * link that does not move. PSDM_OK for functions that have none. */
+/* Whether a robot has a function, with a sentence if not. PSDM_E_ROBOT: second derivatives with closed loops.
+ * PSDM_E_ARGUMENT: more directions than joints, or a link that does not move. */
 PSDM_API psdm_status psdm_eval_check(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options,
                                      psdm_error *error);
 

@@ -332,14 +332,6 @@ static psdm_status set_friction(psdm_code *code, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* what a function asks of the robot, its link and its directions */
-static psdm_status suits(const psdm_robot *r, psdm_function f, const psdm_eval_options *task, psdm_error *error) {
-  if (r->closure && (f == PSDM_F_INVERSE_SECOND || f == PSDM_F_LINEARIZE_SECOND))
-    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
-                           "closed loops: the torques' second derivatives are not there; their first ones are");
-  return psdm_eval_check(r, f, task, error);
-}
-
 /* functions that this robot, link and directions do not have */
 static psdm_status check_functions(psdm_code *code, psdm_error *error) {
   psdm_code_options *o = &code->options;
@@ -349,7 +341,7 @@ static psdm_status check_functions(psdm_code *code, psdm_error *error) {
   if (o->directions & ~(unsigned)PSDM_ALL_DIRECTIONS)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "unknown direction of a task");
   for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
-    if (!(o->functions >> f & 1) || !suits(code->robot, (psdm_function)f, &task, &why)) continue;
+    if (!(o->functions >> f & 1) || !psdm_eval_check(code->robot, (psdm_function)f, &task, &why)) continue;
     if (!(o->optional >> f & 1) || o->functions == 1u << f) {
       if (error) *error = why;
       return why.status;

@@ -34,8 +34,8 @@ enum { PSDMP_CODEGEN_BLOCK = 1 << 12 };
   X(EQ, "eq")                                                                                          \
   X(EQD, "eqd")                                                                                        \
   X(EQDD, "eqdd")                                                                                      \
-  X(Z, "z") /* (states) what friction remembers */                                                     \
-  X(P, "p") /* (passives) positions of the passive joints of closed loops */
+  X(Z, "z")       /* (states) what friction remembers */                                               \
+  X(P, "passive") /* (passives) positions of the passive joints of closed loops */
 
 typedef enum psdmp_codegen_block {
 #define PSDMP_CODEGEN_INPUT_ENUM(id, name) PSDMP_CODEGEN_IN_##id,

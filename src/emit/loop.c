@@ -14,7 +14,7 @@ static void emit_names(psdmp_emit_writer *e) {
   const psdm_robot *r = e->code->robot, *tree = r->closure->tree;
   for (int k = 0; k < loop_of(e)->passives; k++) {
     const psdm_joint *joint = psdmp_robot_joint_of(tree, r->closure->passive[k]);
-    psdm_output_print(e->out, " *   p[%d]: ", k);
+    psdm_output_print(e->out, " *   passive[%d]: ", k);
     psdmp_emit_comment_text(e, joint ? joint->name : "");
     psdm_output_text(e->out, "\n");
   }
@@ -23,30 +23,30 @@ static void emit_names(psdmp_emit_writer *e) {
 void psdmp_emit_loop_header(psdmp_emit_writer *e) {
   if (!loop_of(e)) return;
   psdm_output_text(e->out,
-                   "/* Closed loops. p has the positions of the passive joints; rad, m where a joint slides:\n");
+                   "/* Closed loops. passive has the positions of the passive joints; rad, m where a joint slides:\n");
   emit_names(e);
   psdmp_emit_say(
-      e,
-      " * Functions find p from the p that they are given, which should be that of the row before: q moves little "
-      "from\n"
-      " * row to row. At the beginning, and after a jump, @walk finds p from the position that the robot's file "
-      "starts\n"
-      " * with, and so on its branch. They return $OK, or why there is no result: results are nan then, and p is left "
-      "as\n"
-      " * it was. Functions that end with _at take a p that is right already: one @close for several functions. */\n");
-  psdmp_emit_say(e, "#define $PASSIVES %d /* length of p */\n", loop_of(e)->passives);
+      e, " * Functions find it from what they are given, which should be that of the row before: q moves little from\n"
+         " * row to row. At the beginning, and after a jump, @walk finds it from the position that the robot's file "
+         "starts\n"
+         " * with, and so on its branch. They return $OK, or why there is no result: results are nan then, and passive "
+         "is\n"
+         " * left as it was. Functions that end with _at take one that is right already: one @close for several\n"
+         " * functions. */\n");
+  psdmp_emit_say(e, "#define $PASSIVES %d /* length of passive */\n", loop_of(e)->passives);
   psdmp_emit_say(e, "enum {\n"
                     "  $OK,\n"
-                    "  $FAR,      /* p is too far from where the loops close at q: use @walk */\n"
+                    "  $FAR,      /* passive is too far from where the loops close at q: use @walk */\n"
                     "  $SINGULAR, /* the passive joints cannot follow q, or the branch ends here */\n"
                     "  $OPEN      /* the loops do not close at q */\n"
                     "};\n\n");
   psdmp_emit_say(e,
-                 "/* p at q, from p near it: at most %d corrections, most often three. */\n"
-                 "int @close(const ` *$RESTRICT q, ` *$RESTRICT p);\n\n",
+                 "/* passive at q, from that of a position near by: at most %d corrections, most often three. */\n"
+                 "int @close(const ` *$RESTRICT q, ` *$RESTRICT passive);\n\n",
                  CORRECTIONS);
-  psdmp_emit_say(e, "/* p at q, whatever p was: along a straight line from the file's position, in short steps. */\n"
-                    "int @walk(const ` *$RESTRICT q, ` *$RESTRICT p);\n\n");
+  psdmp_emit_say(
+      e, "/* passive at q, whatever it was: along a straight line from the file's position, in short steps. */\n"
+         "int @walk(const ` *$RESTRICT q, ` *$RESTRICT passive);\n\n");
 }
 
 void psdmp_emit_loop_prototype(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
@@ -164,9 +164,9 @@ static void emit_close(psdmp_emit_writer *e) {
   int m = l->passives, k = l->equations, n = e->code->robot->n;
   char open[40];
   psdmp_emit_say(e,
-                 "int @close(const ` *$RESTRICT q, ` *$RESTRICT p) {\n"
+                 "int @close(const ` *$RESTRICT q, ` *$RESTRICT passive) {\n"
                  "  ` x[%d], gap[%d], A[%d], Q[%d], step[%d], most = %s;\n"
-                 "  for (int j = 0; j < %d; j++) x[j] = p[j];\n"
+                 "  for (int j = 0; j < %d; j++) x[j] = passive[j];\n"
                  "  for (int k = 0; k < %d; k++) {\n"
                  "    ` longest = 0;\n"
                  "    @closure(q, x, gap, A);\n"
@@ -187,7 +187,7 @@ static void emit_close(psdmp_emit_writer *e) {
                  psdmp_emit_literal(e, (e->single ? 1e-5 : 1e-10) * l->size, open));
   if (l->oriented) psdmp_emit_say(e, "    if (!@same_branch(A)) return $SINGULAR;\n");
   psdmp_emit_say(e,
-                 "    for (int j = 0; j < %d; j++) p[j] = x[j];\n"
+                 "    for (int j = 0; j < %d; j++) passive[j] = x[j];\n"
                  "    return $OK;\n  }\n  return $OPEN;\n}\n\n",
                  m);
 }
@@ -196,7 +196,7 @@ static void emit_walk(psdmp_emit_writer *e) {
   int m = loop_of(e)->passives, n = e->code->robot->n;
   const char *f = e->single ? "f" : "";
   psdmp_emit_say(e,
-                 "int @walk(const ` *$RESTRICT q, ` *$RESTRICT p) {\n"
+                 "int @walk(const ` *$RESTRICT q, ` *$RESTRICT passive) {\n"
                  "  ` x[%d], to[%d], farthest = 0, part = 0, longest, step;\n"
                  "  for (int j = 0; j < %d; j++) x[j] = @start[j];\n"
                  "  for (int i = 0; i < %d; i++) {\n"
@@ -218,7 +218,7 @@ static void emit_walk(psdmp_emit_writer *e) {
                  "    } else if ((step /= 2) < %s*longest) {\n"
                  "      return code == $FAR ? $SINGULAR : code;\n"
                  "    }\n  }\n"
-                 "  for (int j = 0; j < %d; j++) p[j] = x[j];\n"
+                 "  for (int j = 0; j < %d; j++) passive[j] = x[j];\n"
                  "  return $OK;\n}\n\n",
                  f, f, n, e->single ? "1e-3f" : "1e-5", m);
 }
@@ -237,7 +237,7 @@ void psdmp_emit_loop_function(psdmp_emit_writer *e, const psdmp_codegen_program 
   const char *between = "";
   psdmp_emit_say(e, "int @%s(", p->name);
   psdmp_emit_arguments_closing(e, p);
-  psdmp_emit_say(e, ") {\n  const int code = @close(q, p);\n  if (code) {\n");
+  psdmp_emit_say(e, ") {\n  const int code = @close(q, passive);\n  if (code) {\n");
   for (int r = 0; r < p->results; r++)
     psdmp_emit_say(e, "    for (int i = 0; i < %d; i++) %s[i] = (`)NAN;\n", p->result[r].count, p->result[r].name);
   psdmp_emit_say(e, "    return code;\n  }\n  @%s_at(", p->name);

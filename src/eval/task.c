@@ -17,6 +17,10 @@ size_t psdmp_eval_task_scratch(const psdm_robot *r) {
 psdm_status psdm_eval_check(const psdm_robot *r, psdm_function f, const psdm_eval_options *o, psdm_error *error) {
   int joint, m = o ? psdmp_eval_directions(o) : PSDM_DIRECTIONS;
   const char *link = o ? o->link : NULL;
+  if (r->closure && (f == PSDM_F_INVERSE_SECOND || f == PSDM_F_LINEARIZE_SECOND))
+    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
+                           "closed loops: %s is not available; the first derivatives of torques are",
+                           psdm_function_name(f));
   if (!psdm_function_is_task(f)) return PSDM_OK;
   if (psdmp_robot_named_or_fail(r, link, &joint, error)) return PSDM_E_ARGUMENT;
   if (!psdm_robot_moves(r, joint)) {

@@ -252,7 +252,7 @@ TEST(closed_loops_have_them) {
     options.functions = second;
     options.optional = 0;
     assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_E_ROBOT);
-    assert_non_null(strstr(error.text, "second derivatives"));
+    assert_non_null(strstr(error.text, "first derivatives"));
     psdm_robot_free(robot);
   }
 }

@@ -35,7 +35,7 @@ TEST(functions_of_loops) {
       }
       int n = psdm_robot_n(robot), passives;
       assert_int_equal(psdm_compiled_arguments(c, PSDM_F_INVERSE), 4);
-      assert_string_equal(psdm_compiled_argument(c, PSDM_F_INVERSE, 3, &passives), "p");
+      assert_string_equal(psdm_compiled_argument(c, PSDM_F_INVERSE, 3, &passives), "passive");
       assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
       assert_non_null(psdm_compiled_symbol(c, PSDM_F_MASS, false, NULL));
       double home[8], x[24], p[8], tau[8], want[8], narrow = single ? 2e-5 : 1e-12;

@@ -186,4 +186,12 @@ run codegen hollow.urdf --missing-inertia zero --out c --effort 0
 expect_code 0 "the rest of the code"
 expect_in err "omitted: forward; joint 'j2' moves nothing that has inertia"
 grep -Eq '= .*(nan|inf)[^a-z]' c/r.c && wrong "nan in generated code"
+
+# closed loops have no second derivatives, here and in generated code
+run eval "$robots/five_bar.yaml" inverse_second --in /nowhere.csv
+expect_code 3 "a second derivative of closed loops"
+expect_in err "closed loops: inverse_second is not available; the first derivatives of torques are"
+run codegen "$robots/five_bar.yaml" --functions linearize_second --out c
+expect_code 3 "its code"
+expect_in err "closed loops: linearize_second is not available; the first derivatives of torques are"
 finish

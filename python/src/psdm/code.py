@@ -206,7 +206,7 @@ class Code(CodeTerms):
 
     def _call(self, function: str, values: Sequence[npt.ArrayLike], out: Any, given: dict[str, Any]) -> list[Any]:
         number, arguments, results = self._of(function)
-        own = [(name, length) for name, length in arguments if name not in SHARED and name != "p"]
+        own = [(name, length) for name, length in arguments if name not in SHARED and name != "passive"]
         unknown = [name for name, value in given.items() if value is not None and name not in dict(arguments)]
         if unknown:
             raise TypeError(f"{function} of this code takes no {', '.join(unknown)}")
@@ -215,7 +215,7 @@ class Code(CodeTerms):
         shapes = [shape if len(shape) > 1 else (length,) for shape, (_, length) in zip(function_results(number, self.robot.n, columns).values(), results)]
         answer = Results(states, shapes, [name for name, _ in results], out)
         rows = iter(states.rows)
-        table = [self._shared(given, name, length) if name in SHARED else self._closed(states.rows[0], length) if name == "p" else next(rows)
+        table = [self._shared(given, name, length) if name in SHARED else self._closed(states.rows[0], length) if name == "passive" else next(rows)
                  for name, length in arguments]
         self._run(number, states.count, table, answer)
         return answer.finish()
