@@ -28,9 +28,8 @@ typedef struct bounder {
   psdmp_base_arena *arena;
   psdm_model *model;
   int n;
-  bool unlimited; /* some prismatic joint is unlimited */
-  bool solid;     /* every link's kinetic energy is that of a body: M is not negative */
-  double floor;   /* no eigenvalue of M is below this */
+  bool solid;   /* every link's kinetic energy is that of a body: M is not negative */
+  double floor; /* no eigenvalue of M is below this */
   double gravity;
   double *theta, *scale;      /* (l), (n) square roots of M's mean diagonal */
   psdmp_analyze_range *range; /* (n) */
@@ -65,7 +64,7 @@ static psdm_status set_range(bounder *b, const psdm_joint *joint, psdm_error *er
     r->lower = lower;
     r->upper = upper;
   } else if (r->slides) {
-    r->unlimited = b->unlimited = true;
+    r->unlimited = true;
   } else {
     r->lower = -pi;
     r->upper = pi;
@@ -418,8 +417,9 @@ static psdm_status complete(bounder *b, psdm_bounds *out, psdm_error *error) {
   out->k[5] = b->spread[CORIOLIS].growth[1] * (1 + rounding);
   out->coriolis_square = b->spread[CORIOLIS].growth[2] * (1 + rounding);
   out->k[7] = b->spread[GRAVITY].growth[1] * (1 + rounding);
-  if (b->unlimited) out->mass_small.bound = 0;
-  if (b->unlimited) out->mass_least.bound = b->solid ? 0 : -INFINITY;
+  bool grows = b->spread[MASS].growth[1] > 0 || b->spread[MASS].growth[2] > 0; /* with a sliding joint without limits */
+  if (grows) out->mass_small.bound = 0;
+  if (grows) out->mass_least.bound = b->solid ? 0 : -INFINITY;
   if (b->solid) out->mass_least.bound = fmax(out->mass_least.bound, fmin(least_of_drives(b), out->mass_least.found));
   psdm_status status = least_diagonal(b, &out->mass_small.bound);
   out->mass_small.bound = fmin(out->mass_small.bound, out->mass_small.found);

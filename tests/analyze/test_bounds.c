@@ -269,6 +269,27 @@ TEST(without_limits) {
   }
 }
 
+/* sliding joints without limits that M does not depend on take nothing from its lower bounds: a SCARA, and two slides at
+ * an angle a, M = [m1 + m2, m2 cos a; m2 cos a, m2] */
+TEST(without_limits_but_constant) {
+  rng g = rng_start("without_limits_but_constant");
+  psdm_robot *scara = load_shipped("fanuc_sr6ia"),
+             *skew = parse_robot("convention: dh\njoints: [{type: prismatic, alpha: 1}, {type: prismatic}]\nlinks: "
+                                 "[{mass: 2, com: [0.1, 0, 0]}, {mass: 1, com: [0.1, 0, 0]}]\n");
+  psdm_bounds *b = bounds_of(scara, NULL);
+  assert_true(b->k[2] == 0 && b->k[3] == 0 && b->mass_least.bound > 0.99 * b->mass_least.found);
+  assert_true(b->mass_small.bound > 0.99 * b->mass_small.found);
+  never_violated(&g, scara, b, states_per_robot());
+  psdm_bounds_free(b);
+  b = bounds_of(skew, NULL);
+  double half = 2, apart = sqrt(1 + cos(1) * cos(1)); /* trace 4; half the difference of the eigenvalues */
+  assert_float_equal(b->mass_least.bound, half - apart, 1e-8);
+  assert_float_equal(b->mass.bound, half + apart, 1e-8);
+  assert_float_equal(b->k[0], half + apart, 1e-8);
+  psdm_bounds_free(b);
+  psdm_robot_free(scara), psdm_robot_free(skew);
+}
+
 /* 2R: ||M|| by hand at its largest, folded out; bounds hold for any number of positions */
 TEST(closed_form) {
   psdm_robot *robot =
@@ -376,4 +397,5 @@ TEST(memory) {
   psdm_robot_free(robot);
 }
 
-TEST_MAIN(random_arms, with_limits, without_limits, closed_form, shipped, impossible_inertias, refusals, memory)
+TEST_MAIN(random_arms, with_limits, without_limits, without_limits_but_constant, closed_form, shipped,
+          impossible_inertias, refusals, memory)
