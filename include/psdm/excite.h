@@ -89,7 +89,11 @@ typedef struct psdm_excite_options {
    * number */
   void (*better)(void *user, const psdm_motion *best, double condition);
   void *better_user;
-  unsigned long long reserved[6];
+  /* inertia: relations of body parameters that need not be identified, as "rx1 = 2*rx2", in addition to the file's; none:
+   * the file's are not made either, as in a calibration in one go */
+  int assume_count;
+  const char *const *assume;
+  unsigned long long reserved[4];
 } psdm_excite_options;
 
 /* How close a motion comes to its limits, on a fine grid. */

@@ -1,15 +1,18 @@
 /* columns.c: the regressor columns that a motion must distinguish, and how well it does.
  *
- * Columns: base parameters (kept columns of the standard regressor), then viscous friction qd_i, Coulomb friction
- * tanh(qd_i / width) and an offset of each joint. Rows are divided by the joint's effort limit if all joints have one;
- * columns by their root mean square over states spread evenly over the limits of position, velocity and acceleration.
+ * Columns: base parameters (kept columns of the standard regressor, under assumptions sums of them), then viscous
+ * friction qd_i, Coulomb friction tanh(qd_i / width) and an offset of each joint. Rows are divided by the joint's effort
+ * limit if all joints have one; columns by their root mean square over states spread evenly over the limits of position,
+ * velocity and acceleration.
  * The scales depend on robot and limits only, so condition numbers of different motions can be compared. */
 #include <math.h>
 #include <string.h>
 
+#include "derive/derive.h"
 #include "excite/inertia_priv.h"
 #include "linalg/linalg.h"
-#include "psdm/parameters.h"
+#include "parameters/parameters.h"
+#include "psdm/base_parameters.h"
 
 enum {
   FEWEST_STATES = 64, /* for scales and ranks */
@@ -36,18 +39,39 @@ static double friction_value(const psdmp_excite_told *t, int column, const doubl
                                                    : 1;
 }
 
+/* the standard columns of base column j: of its parameter alone, or of all that follow it under assumptions */
+static int columns_of(const psdmp_excite_told *t, const psdm_model *model, const psdmp_derive_restriction *left, int j,
+                      int *index, double *factor) {
+  int parameter, count = 0, row = 0;
+  psdm_model_base_term(model, j, 0, &parameter);
+  if (!left->B) {
+    index[0] = parameter, factor[0] = 1;
+    return 1;
+  }
+  while (row < left->count && left->param[row] != parameter) row++;
+  for (int c = 0; c < t->standard && row < left->count; c++)
+    if (left->B[(long)row * t->standard + c] != 0)
+      index[count] = c, factor[count++] = left->B[(long)row * t->standard + c];
+  return count;
+}
+
 /* every base parameter, and three friction columns per joint if wanted */
-static psdm_status propose(psdmp_excite_told *t, const psdm_model *model, bool friction, psdmp_base_arena *arena) {
+static psdm_status propose(psdmp_excite_told *t, const psdm_model *model, const psdmp_derive_restriction *left,
+                           bool friction, psdmp_base_arena *arena) {
   t->base = psdm_model_l(model);
   t->friction = friction ? PSDMP_EXCITE_FRICTION_COLUMNS * t->n : 0;
   t->columns = t->base + t->friction;
   size_t count = (size_t)t->columns + 1;
-  t->kept = psdmp_base_arena_alloc(arena, count * sizeof *t->kept);
+  long room = (left->B ? (long)t->base * t->standard : t->base) + 1;
+  t->start = psdmp_base_arena_alloc(arena, count * sizeof *t->start);
+  t->index = psdmp_base_arena_alloc(arena, (size_t)room * sizeof *t->index);
+  t->factor = psdmp_excite_numbers(arena, room);
   t->joint = psdmp_base_arena_alloc(arena, count * sizeof *t->joint);
   t->kind = psdmp_base_arena_alloc(arena, count * sizeof *t->kind);
   t->column_scale = psdmp_excite_numbers(arena, t->columns);
-  if (!t->kept || !t->joint || !t->kind || !t->column_scale) return PSDM_E_MEMORY;
-  for (int j = 0; j < t->base; j++) psdm_model_base_term(model, j, 0, &t->kept[j]);
+  if (!t->start || !t->index || !t->factor || !t->joint || !t->kind || !t->column_scale) return PSDM_E_MEMORY;
+  for (int j = 0; j < t->base; j++)
+    t->start[j + 1] = t->start[j] + columns_of(t, model, left, j, t->index + t->start[j], t->factor + t->start[j]);
   for (int f = 0; f < t->friction; f++)
     t->joint[f] = f / PSDMP_EXCITE_FRICTION_COLUMNS,
     t->kind[f] = (psdmp_excite_friction_column)(f % PSDMP_EXCITE_FRICTION_COLUMNS);
@@ -100,7 +124,7 @@ static psdm_status fill_samples(const psdmp_excite_told *t, const psdmp_excite_l
     for (int i = 0; i < t->n && !status; i++) {
       double *row = s->W + (long)k * t->n + i;
       for (int j = 0; j < t->base; j++)
-        row[(long)j * s->rows] = s->Y[(long)i * t->standard + t->kept[j]] * t->row_scale[i];
+        row[(long)j * s->rows] = psdmp_excite_told_base(t, j, s->Y + (long)i * t->standard) * t->row_scale[i];
       for (int f = 0; f < t->friction; f++)
         row[(long)(t->base + f) * s->rows] =
             t->joint[f] == i ? friction_value(t, f, s->state + t->n) * t->row_scale[i] : 0;
@@ -120,10 +144,13 @@ static void set_column_scales(psdmp_excite_told *t, samples *s) {
 
 /* drops dependent columns; from[c]: old position of column c */
 static void keep_columns(psdmp_excite_told *t, int count, const int *from) {
-  int base = 0, proposed = t->base;
+  int base = 0, proposed = t->base, used = 0;
   for (int c = 0; c < count; c++) {
-    if (from[c] < proposed) t->kept[base++] = t->kept[from[c]];
-    else t->joint[c - base] = t->joint[from[c] - proposed], t->kind[c - base] = t->kind[from[c] - proposed];
+    if (from[c] < proposed) {
+      int first = t->start[from[c]], last = t->start[from[c] + 1];
+      for (int k = first; k < last; k++, used++) t->index[used] = t->index[k], t->factor[used] = t->factor[k];
+      t->start[++base] = used; /* never beyond those still to be read */
+    } else t->joint[c - base] = t->joint[from[c] - proposed], t->kind[c - base] = t->kind[from[c] - proposed];
     t->column_scale[c] = t->column_scale[from[c]];
   }
   t->base = base;
@@ -161,15 +188,30 @@ static psdm_status choose(psdmp_excite_told *t, const psdmp_excite_limits *limit
   return set_pattern(t, s, s->kept, arena) ? PSDM_OK : PSDM_E_MEMORY;
 }
 
+/* base parameters: as in a calibration, or under assumptions */
+static psdm_status base_of(const psdm_robot *robot, const psdm_excite_options *options, psdmp_base_arena *scratch,
+                           psdmp_derive_restriction *left, psdm_model **model, psdm_error *error) {
+  const psdm_derive_options assume = {.assume_count = options->assume_count,
+                                      .assume = options->assume,
+                                      .rank_tolerance = PSDMP_PARAMETERS_PHYSICAL_RANK};
+  if (!options->assume_count) return psdm_parameters_model(robot, scratch->allocator, model, error);
+  psdm_status status = psdmp_derive_restriction_set(robot, &assume, scratch, left, error);
+  return status ? status : psdm_base_parameters_derive(robot, &assume, scratch->allocator, model, NULL, error);
+}
+
 psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_options *options,
                                   const psdmp_excite_limits *limits, const double *effort, psdmp_base_arena *arena,
                                   psdmp_excite_told *t, psdm_error *error) {
   psdm_model *model;
-  psdm_status status = psdm_parameters_model(robot, arena->allocator, &model, error);
-  if (status) return status;
   samples s = {.arena = {.allocator = arena->allocator}};
+  psdmp_derive_restriction left = {0};
+  psdm_status status = base_of(robot, options, &s.arena, &left, &model, error);
+  if (status) {
+    psdmp_base_arena_free(&s.arena);
+    return status;
+  }
   *t = (psdmp_excite_told){.robot = robot, .n = psdm_robot_n(robot), .standard = psdm_robot_parameter_count(robot)};
-  status = propose(t, model, !options->no_friction, arena);
+  status = propose(t, model, &left, !options->no_friction, arena);
   psdm_model_free(model);
   if (!status && (!set_rows(t, limits, effort, arena) || !new_samples(t, &s))) status = PSDM_E_MEMORY;
   if (!status) status = choose(t, limits, &s, arena);
@@ -192,7 +234,8 @@ psdm_status psdmp_excite_told_row(const psdmp_excite_told *t, psdm_work *work, c
   for (int i = 0; i < t->n && !status; i++)
     for (int k = 0; k < t->row_count[i]; k++) {
       int c = t->row_column[i][k];
-      double value = c < t->base ? Y[(long)i * t->standard + t->kept[c]] : friction_value(t, c - t->base, qd);
+      double value =
+          c < t->base ? psdmp_excite_told_base(t, c, Y + (long)i * t->standard) : friction_value(t, c - t->base, qd);
       *row++ = value * t->row_scale[i] * t->column_scale[c];
     }
   return status;
@@ -279,7 +322,8 @@ psdm_status psdmp_excite_gathering_add(psdmp_excite_gathering *g, psdm_work *wor
     double *scaled = next_row(&g->scaled), *plain = t->base ? next_row(&g->plain) : NULL;
     if (!scaled || (t->base && !plain)) return PSDM_E_LIMIT;
     for (int k = 0; k < t->row_count[i]; k++, value++) scaled[(long)t->row_column[i][k] * g->scaled.room] = *value;
-    for (int j = 0; j < t->base; j++) plain[(long)j * g->plain.room] = g->Y[(long)i * t->standard + t->kept[j]];
+    for (int j = 0; j < t->base; j++)
+      plain[(long)j * g->plain.room] = psdmp_excite_told_base(t, j, g->Y + (long)i * t->standard);
   }
   g->states++;
   return status;

@@ -107,7 +107,10 @@ typedef enum psdmp_excite_friction_column {
 typedef struct psdmp_excite_told {
   const psdm_robot *robot;
   int n, standard, base, friction, columns;
-  int *kept;  /* (base) standard parameters */
+  /* column j of the base regressor: the sum of factor times the standard regressor's column index, start[j] .. start[j +
+   * 1]; one column each, unless assumptions combine them */
+  int *start, *index;
+  double *factor;
   int *joint; /* (friction) */
   psdmp_excite_friction_column *kind;
   double *row_scale;    /* (n) */
@@ -121,6 +124,13 @@ typedef struct psdmp_excite_told {
 psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_options *options,
                                   const psdmp_excite_limits *limits, const double *effort, psdmp_base_arena *arena,
                                   psdmp_excite_told *told, psdm_error *error);
+
+/* Entry of base column c in a row of the standard regressor. */
+static inline double psdmp_excite_told_base(const psdmp_excite_told *t, int c, const double *row) {
+  double sum = 0;
+  for (int k = t->start[c]; k < t->start[c + 1]; k++) sum += t->factor[k] * row[t->index[k]];
+  return sum;
+}
 
 /* The rows of one state, possible entries only, one joint after the other: row (row_total), scaled. */
 psdm_status psdmp_excite_told_row(const psdmp_excite_told *told, psdm_work *work, const double *state, double *Y,

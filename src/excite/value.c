@@ -211,20 +211,28 @@ static void weigh_rows(psdmp_excite_value *v) {
   }
 }
 
+/* of a base column, on the standard columns of one joint's row; combined: some are in several base columns */
+static void add_weight(const psdmp_excite_told *t, int c, double weight, bool combined, double *row) {
+  for (int k = t->start[c]; k < t->start[c + 1]; k++)
+    row[t->index[k]] = (combined ? row[t->index[k]] : 0) + weight * t->factor[k];
+}
+
 static bool differentiate(psdmp_excite_value *v, const double *state, double *by_state) {
   const psdmp_excite_told *t = v->told;
   int n = t->n;
+  bool combined = t->start[t->base] > t->base;
   weigh_rows(v);
   memset(v->weight, 0, sizeof *v->weight * (size_t)n * (size_t)t->standard);
   for (int p = 0; p < v->points; p++, state += 3 * n, by_state += 3 * n) {
     const double *w = v->row + (long)p * t->row_total;
     double *Y = v->Y;
     memset(Y, 0, sizeof *Y * (size_t)n);
+    if (combined) memset(v->weight, 0, sizeof *v->weight * (size_t)n * (size_t)t->standard);
     for (int i = 0; i < n; i++)
       for (int k = 0; k < t->row_count[i]; k++, w++) {
         int c = t->row_column[i][k];
         double weight = *w * t->row_scale[i] * t->column_scale[c];
-        if (c < t->base) v->weight[(long)i * t->standard + t->kept[c]] = weight;
+        if (c < t->base) add_weight(t, c, weight, combined, v->weight + (long)i * t->standard);
         else Y[i] += weight * friction_slope(t, c - t->base, state[n + i]);
       }
     if (!v->closed.robot) psdmp_excite_adjoint(t->robot, v->work, state, v->weight, v->adjoint, by_state);

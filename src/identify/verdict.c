@@ -201,7 +201,7 @@ static void judge_joint(judge *j, int i) {
   else if (plain_explains(j, i, rel))
     find(j, rel > 0.6 && gap > 0.8 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "joint",
          "joint %s: error of %.0f %% of its torque; with plain least squares it is %.3g %%: energies determine too "
-         "little in this log, try --estimator consistent",
+         "little in this log, try `estimator = consistent`",
          name_of(j, i), 100 * rel, 100 * share(j->a->cross[i].plain, j->a->cross[i].square));
   else
     find(j, rel > 0.6 && gap > 0.8 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "joint",

@@ -42,6 +42,7 @@ static const psdmp_job_rule rules[] = {
     {"harmonics", BIT(INERTIA), "`for = inertia`"},
     {"band", BIT(INERTIA), "`for = inertia`"},
     {"no_friction", BIT(INERTIA), "`for = inertia`"},
+    {"assume", BIT(INERTIA), "`for = inertia`"},
     {"starts", BIT(INERTIA), "`for = inertia`"},
     {"evaluations", BIT(INERTIA), "`for = inertia`"},
     {"threads", BIT(INERTIA), "`for = inertia`"},
@@ -115,7 +116,8 @@ psdm_status psdmp_job_excite_words(psdmp_job_excite *j) {
   if (!status && j->set.json && j->set.out && strcmp(j->set.out, "-") == 0)
     status = psdmp_job_wrong(&j->job, "only one of `json` and `out = -` can use standard output");
   take_numbers(j);
-  return status;
+  return status ? status
+                : psdmp_job_pieces(&j->job, "assume", j->set.assume, &j->options.assume, &j->options.assume_count);
 }
 
 /* ---- limits: from the setting, the robot, or the defaults of psdm/excite.h ---- */

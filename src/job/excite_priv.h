@@ -21,6 +21,8 @@
   X(number, harmonics, "0", "COUNT", "inertia: harmonics of the series (0: 5), or sines per joint (0: 3)")            \
   X(number, band, "0", "HZ", "inertia: highest frequency; 0: harmonics / seconds, or 1 Hz for sines")                 \
   X(flag, no_friction, "", "", "inertia: do not separate friction from inertias")                                     \
+  X(text, assume, "", "A = 0,B = 2*C,...",                                                                            \
+    "inertia: relations of body parameters that are known, in addition to the file's; without it none")               \
   X(number, starts, "0", "COUNT", "inertia: searches from different starting points; 0: 8")                           \
   X(number, evaluations, "0", "COUNT",                                                                                \
     "inertia: evaluations of the objective per start; 0: 1500 globally and 600 locally")                              \

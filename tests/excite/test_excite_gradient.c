@@ -127,11 +127,13 @@ typedef struct bench {
 } bench;
 
 /* it contains pointers to itself: it must not be moved */
-static void bench_make(bench *b, rng *g, psdm_robot *robot, psdm_excite_goal goal, int terms, int highest) {
+static void bench_make(bench *b, rng *g, psdm_robot *robot, psdm_excite_goal goal, int terms, int highest,
+                       int assumptions) {
+  static const char *const assume[] = {"rx1 = 0", "ry1 = 0", "Ixx1 = Iyy1"}; /* YY1 follows XX1 */
   *b = (bench){.robot = robot};
   psdm_error error;
   int n = psdm_robot_n(robot);
-  const psdm_excite_options o = {.goal = goal};
+  const psdm_excite_options o = {.goal = goal, .assume_count = assumptions, .assume = assume};
   double *all = numbers(&b->arena, 5L * n);
   b->limits = (psdmp_excite_limits){.lower = all,
                                     .upper = all + n,
@@ -230,14 +232,15 @@ static double compare(bench *b, rng *g, const double *weight) {
 TEST(test_gradients) {
   rng g = rng_start("gradients");
   double worst[3] = {0}, clear = 0;
-  int told = 0;
+  int told = 0, combined = 0;
   for (int round = 0; round < 40; round++) {
     static char text[20000];
     const random_options robots = {
         .n_min = 1, .n_max = 3, .coupled = round % 2, .trees = true, .prismatic = true, .drives = true};
     bench b;
     bench_make(&b, &g, parse_robot(random_robot_text(&g, &robots, text, sizeof text)),
-               round % 4 < 2 ? PSDM_EXCITE_CONDITION : PSDM_EXCITE_LOGDET, 2 + round % 3, 4 + round % 2);
+               round % 4 < 2 ? PSDM_EXCITE_CONDITION : PSDM_EXCITE_LOGDET, 2 + round % 3, 4 + round % 2,
+               round % 3 ? 0 : 3);
     double *weight = numbers(&b.arena, b.bounds.count), value = compare(&b, &g, NULL), condition;
     psdmp_excite_value_at(&b.value, b.grid.state, NULL, &condition);
     for (int k = 0; k < b.bounds.count; k++) weight[k] = rng_uniform(&g, -1, 1);
@@ -251,6 +254,7 @@ TEST(test_gradients) {
       continue; /* such a motion has no information, and its differences prove nothing */
     }
     told++;
+    combined += b.told.start[b.told.base] > b.told.base;
     worst[round % 4 < 2] = fmax(worst[round % 4 < 2], value / allowed);
     if (condition < 300) clear = fmax(clear, value);
     bench_free(&b);
@@ -258,6 +262,7 @@ TEST(test_gradients) {
   print_message("largest differences of %d motions: log det %.2g, condition %.2g of the rounding, %.2g of the "
                 "gradient for condition numbers below 300; limits %.2g\n",
                 told, worst[0], worst[1], clear, worst[2]);
+  assert_true(combined > 0);
   assert_true(told >= 20 && worst[0] < 1 && worst[1] < 1 && clear < 1e-6 && worst[2] < 1e-9);
 }
 
@@ -279,7 +284,7 @@ TEST(test_crowded) {
   double worst = 0;
   for (int round = 0; round < 10; round++) {
     bench b;
-    bench_make(&b, &g, parse_robot(crowded), PSDM_EXCITE_LOGDET, 3, 4);
+    bench_make(&b, &g, parse_robot(crowded), PSDM_EXCITE_LOGDET, 3, 4, 0);
     assert_true(b.bounds.gaps == 2 && b.bounds.followers == 1 && b.bounds.efforts == 2 &&
                 b.bounds.count == 4 * 2 + 2 + 1 + 1);
     double *weight = numbers(&b.arena, b.bounds.count);

@@ -34,6 +34,21 @@ for word in examples: --for --seconds --out --shape --goal --harmonics --band --
   expect_in out "$word"
 done
 
+# ---- assumptions: fewer columns to tell apart; the file's count where some are given ----
+short="--seconds 6 --starts 1 --evaluations 20 --wall 20 --json"
+for pair in '60:' '50:--assume Ixz4=0' '32:--no-friction --assume Ixz4=0'; do
+  # shellcheck disable=SC2086 # words
+  run excite "$robots/denso_vs6556g.yaml" $short ${pair#*:}
+  expect_code 0 "excite ${pair#*:}"
+  ask out "j['parameters'] == ${pair%%:*} and isinstance(j['condition'], float)"
+done
+run excite arm.yaml --assume 'Ixx9 = 0'
+expect_code 3 "an assumption about nobody"
+expect_in err "assumption 'Ixx9 = 0': a relation such as"
+run excite arm.yaml --for gravity --assume 'Ixx1 = 0'
+expect_code 2 "assumptions of another experiment"
+expect_in err "--assume needs --for inertia"
+
 # ---- inertia ----
 quick="--seconds 6 --starts 2 --evaluations 200 --wall 20"
 run excite arm.yaml $quick --out motion.csv --json
