@@ -442,7 +442,8 @@ static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, p
 static psdm_status set_theta(psdm_code *code, psdm_error *error) {
   const psdm_robot *r = code->robot;
   const psdm_code_options *o = &code->options;
-  if (o->gravity_argument && (r->coupled || r->closure) && (o->theta_argument || o->functions >> PSDM_F_REGRESSOR & 1))
+  bool columns = o->functions & (1u << PSDM_F_REGRESSOR | 1u << PSDM_F_SENSITIVITY);
+  if (o->gravity_argument && (r->coupled || r->closure) && (o->theta_argument || columns))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
                            "%s have other base parameters for other gravity: with gravity as an argument neither theta "
                            "as an argument nor a regressor",

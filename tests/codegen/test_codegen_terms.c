@@ -63,6 +63,7 @@ static void choose(pair *x, rng *g) {
   o->effort = -1;
   o->theta_argument = rng_int(g, 0, 1);
   o->gravity_argument = rng_int(g, 0, 1) && !o->theta_argument;
+  if (o->gravity_argument && x->robot->coupled) o->functions &= ~(1u << PSDM_F_SENSITIVITY);
   o->sincos = rng_int(g, 0, 2) ? PSDM_SINCOS_POLYNOMIAL : PSDM_SINCOS_CALLER;
   x->eval_options = (psdm_eval_options){.link = o->link,
                                         .point = o->point,
