@@ -100,12 +100,23 @@ static psdm_status set_home(psdm_code *code, psdm_error *error) {
 
 /* ---- the equations ---- */
 
+bool psdmp_codegen_loop_start(psdmp_loops *l, const psdm_code *code, psdm_graph *g, psdmp_base_arena *arena) {
+  const psdmp_robot_closure *c = code->robot->closure;
+  psdm_ref *x = PSDMP_BASE_NEW(arena, c->tree->n, psdm_ref);
+  if (!x) return false;
+  for (int i = 0; i < code->robot->n; i++)
+    x[c->independent[i]] = psdm_graph_input(g, PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + i);
+  for (int k = 0; k < c->passives; k++)
+    x[c->passive[k]] = psdm_graph_input(g, PSDMP_CODEGEN_IN_P * PSDMP_CODEGEN_BLOCK + k);
+  return psdmp_loops_start(l, code->robot, g, x, arena);
+}
+
 /* gaps, and the passive joints' columns of their derivative one after the other */
 static psdm_status set_closure(psdm_code *code, psdm_error *error) {
   psdmp_codegen_loop *loop = code->loop;
   psdmp_codegen_program *p = &loop->closure;
   psdmp_base_arena scratch = {.allocator = code->arena.allocator};
-  psdmp_codegen_loops l;
+  psdmp_loops l;
   int e = loop->equations, m = loop->passives;
   *p = (psdmp_codegen_program){.function = PSDM_F_POSE, .name = "closure", .method = "recursive", .results = 2};
   p->length[PSDMP_CODEGEN_IN_Q] = code->robot->n;
@@ -115,7 +126,7 @@ static psdm_status set_closure(psdm_code *code, psdm_error *error) {
   p->outputs = (size_t)(e + e * m);
   p->output = PSDMP_BASE_NEW(&code->arena, e + e * m, psdm_ref);
   psdm_status status = p->output ? psdm_graph_new(code->arena.allocator, &p->graph) : PSDM_E_MEMORY;
-  if (!status && !psdmp_codegen_loops_start(&l, code, p->graph, &scratch)) status = PSDM_E_MEMORY;
+  if (!status && !psdmp_codegen_loop_start(&l, code, p->graph, &scratch)) status = PSDM_E_MEMORY;
   for (int i = 0; i < e && !status; i++) {
     p->output[i] = l.gap[i];
     for (int k = 0; k < m; k++) p->output[e + k * e + i] = l.A[(long)i * l.N + l.closure->passive[k]];

@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "psdm/cartesian.h"
 
-typedef psdmp_codegen_loops loops;
+typedef psdmp_loops loops;
 
 /* ---- the tree's functions ---- */
 
@@ -107,7 +107,7 @@ static void set_theta(builder *b) {
 
 static bool start(builder *b, psdm_code *code, psdmp_base_arena *arena) {
   int N = code->robot->closure->tree->n, n = code->robot->n, l = code->loop->tree->model->l;
-  if (!psdmp_codegen_loops_start(&b->l, code, b->program->graph, arena)) return false;
+  if (!psdmp_codegen_loop_start(&b->l, code, b->program->graph, arena)) return false;
   b->v = PSDMP_BASE_NEW(arena, N, psdm_ref);
   b->a = PSDMP_BASE_NEW(arena, N, psdm_ref);
   b->theta = PSDMP_BASE_NEW(arena, l, psdm_ref);
@@ -128,10 +128,10 @@ static bool start(builder *b, psdm_code *code, psdmp_base_arena *arena) {
 
 /* tau = G^T tau_tree; qdd NULL: zero */
 static psdm_status torques(builder *b, const psdm_ref *qdd, psdm_ref *tau) {
-  psdmp_codegen_loop_rates(&b->l, b->qd, b->v);
-  psdmp_codegen_loop_accelerations(&b->l, qdd, b->v, b->a);
+  psdmp_loops_rates(&b->l, b->qd, b->v);
+  psdmp_loops_accelerations(&b->l, qdd, b->v, b->a);
   psdm_status status = of_tree(b, PSDM_F_INVERSE, b->tree);
-  if (!status) psdmp_codegen_loop_restrict(&b->l, b->tree, tau);
+  if (!status) psdmp_loops_restrict(&b->l, b->tree, tau);
   return status;
 }
 
@@ -192,7 +192,7 @@ static psdm_status inverse_mass(builder *b, psdm_ref *out) {
 }
 
 static psdm_status energies(builder *b, psdm_ref *out) {
-  psdmp_codegen_loop_rates(&b->l, b->qd, b->v);
+  psdmp_loops_rates(&b->l, b->qd, b->v);
   return of_tree(b, PSDM_F_ENERGY, out);
 }
 
@@ -213,8 +213,8 @@ static psdm_status regressor(builder *b, psdm_ref *out) {
   const psdm_code_options *o = &b->code->options;
   int n = l->n, columns = (int)b->program->outputs / n, base = b->code->model->l, tree = b->code->loop->tree->model->l;
   psdm_ref *Y = PSDMP_BASE_NEW(l->arena, tree, psdm_ref);
-  psdmp_codegen_loop_rates(l, b->qd, b->v);
-  psdmp_codegen_loop_accelerations(l, b->qdd, b->v, b->a);
+  psdmp_loops_rates(l, b->qd, b->v);
+  psdmp_loops_accelerations(l, b->qdd, b->v, b->a);
   psdm_status status = Y ? of_tree(b, PSDM_F_REGRESSOR, b->tree) : PSDM_E_MEMORY;
   for (int i = 0; i < n && !status; i++) {
     psdm_ref *row = out + (long)i * columns, *more = row + base;
@@ -268,7 +268,7 @@ static psdm_status differentiate(builder *b, const psdm_ref *tau, psdm_ref *dq, 
 static psdm_status linearize_inverse(builder *b, psdm_ref *out) {
   int nn = b->l.n * b->l.n;
   psdm_status status = torques(b, b->qdd, b->tau);
-  if (!status && !b->l.G) psdmp_codegen_loop_find_G(&b->l);
+  if (!status && !b->l.G) psdmp_loops_find_G(&b->l);
   if (!status && b->l.arena->failed) status = PSDM_E_MEMORY;
   return status ? status : differentiate(b, b->tau, out, out + nn, out + 2 * nn);
 }
@@ -292,7 +292,7 @@ static psdm_status linearize_forward(builder *b, psdm_ref *out) {
   psdmp_codegen_trace *t = trace_of(b);
   if (!dq || !t) return PSDM_E_MEMORY;
   psdm_status status = torques(b, b->qdd, b->tau);
-  if (!status && !l->G) psdmp_codegen_loop_find_G(l);
+  if (!status && !l->G) psdmp_loops_find_G(l);
   if (!status && l->arena->failed) status = PSDM_E_MEMORY;
   if (!status) status = differentiate(b, b->tau, dq, dqd, M);
   if (status) return status;
@@ -330,7 +330,7 @@ static psdm_status along(builder *b, const psdm_ref *dq, const psdm_ref *dqd, co
   int n = l->n, all = 3 * n + l->m, *inputs = PSDMP_BASE_NEW(l->arena, all, int);
   psdm_ref *by = PSDMP_BASE_NEW(l->arena, all, psdm_ref);
   if (!inputs || !by) return PSDM_E_MEMORY;
-  if (!l->G) psdmp_codegen_loop_find_G(l);
+  if (!l->G) psdmp_loops_find_G(l);
   if (l->arena->failed) return PSDM_E_MEMORY;
   for (int i = 0; i < 3 * n; i++) {
     inputs[i] = blocks[i / n] * PSDMP_CODEGEN_BLOCK + i % n;
@@ -350,7 +350,7 @@ static psdm_status coriolis(builder *b, psdm_ref *C) {
   int nn = b->l.n * b->l.n;
   psdm_ref *other = PSDMP_BASE_NEW(b->l.arena, 2 * nn, psdm_ref);
   psdm_status status = other ? torques(b, NULL, b->tau) : PSDM_E_MEMORY;
-  if (!status && !b->l.G) psdmp_codegen_loop_find_G(&b->l);
+  if (!status && !b->l.G) psdmp_loops_find_G(&b->l);
   if (!status) status = b->l.arena->failed ? PSDM_E_MEMORY : differentiate(b, b->tau, other, C, other + nn);
   for (int i = 0; i < nn && !status; i++) C[i] = psdm_graph_scale(b->l.g, 0.5, C[i]);
   return status;
@@ -366,7 +366,7 @@ static psdm_status mass_rate(builder *b, psdm_ref *out) {
 
 static psdm_status gravity(builder *b, psdm_ref *out) {
   psdm_status status = of_tree(b, PSDM_F_GRAVITY, b->tree);
-  if (!status) psdmp_codegen_loop_restrict(&b->l, b->tree, out);
+  if (!status) psdmp_loops_restrict(&b->l, b->tree, out);
   return status;
 }
 
@@ -552,7 +552,7 @@ psdm_status psdmp_codegen_build_closed(psdm_code *code, psdm_function f, bool pl
   program->method = "recursive";
   program->inner = NULL;
   if (!start(&b, code, &scratch)) status = PSDM_E_MEMORY;
-  if (!status && wants_G(f, code->robot->n)) psdmp_codegen_loop_find_G(&b.l);
+  if (!status && wants_G(f, code->robot->n)) psdmp_loops_find_G(&b.l);
   if (!status) status = scratch.failed ? PSDM_E_MEMORY : build_function(&b, f, program->output);
   if (!status) status = scratch.failed ? PSDM_E_MEMORY : psdm_graph_status(program->graph);
   psdmp_base_arena_free(&scratch);

@@ -147,7 +147,7 @@ TEST(a_model_is_written_where_the_host_allows_it) {
   remove(path);
 }
 
-/* a robot file gives three results; of closed loops there is the picture alone, and that is told once */
+/* a robot file gives three results; of closed loops no derivation, and that is told once */
 TEST(a_page_of_robot_files) {
   told heard = {""};
   psdm_report *report;

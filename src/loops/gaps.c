@@ -1,19 +1,18 @@
-/* loop_gaps.c: gaps of closed loops and their derivatives, as nodes.
+/* gaps.c: gaps of closed loops and their derivatives, as nodes.
  *
  * Both ways around a loop begin at the last body that they share. All vectors are in the first joint's frame on the way,
  * before that joint turns: in a planar loop their third parts then vanish. */
 #include <math.h>
 #include <string.h>
 
-#include "codegen/chain_priv.h"
-#include "codegen/loop_priv.h"
+#include "loops/loops.h"
 
 #define ADD(a, b) psdm_graph_add(l->g, a, b)
 #define SUB(a, b) psdm_graph_sub(l->g, a, b)
 #define MUL(a, b) psdm_graph_mul(l->g, a, b)
 #define NUM(x) psdm_graph_const(l->g, x)
 
-typedef psdmp_codegen_loops loops;
+typedef psdmp_loops loops;
 
 /* ---- vectors ---- */
 
@@ -45,7 +44,7 @@ static void turn_lengths(loops *l, const psdm_ref M[9], const double v[3], psdm_
 
 /* ---- the way to one end of a loop ---- */
 
-enum { MOST = PSDMP_CODEGEN_CODE_JOINTS };
+enum { MOST = PSDMP_LOOPS_MOST };
 
 /* A body's frame is B Rz(angle): turns about parallel axes add up before a sine is taken. */
 typedef struct step {
@@ -180,7 +179,7 @@ static void add_columns(loops *l, const way *w, psdm_ref *A) {
   }
 }
 
-void psdmp_codegen_loop_gaps(loops *l) {
+void psdmp_loops_gaps(loops *l) {
   way w;
   for (int i = 0; i < l->e; i++) l->gap[i] = l->zero;
   for (long i = 0; i < (long)l->e * l->N; i++) l->A[i] = l->zero;
@@ -221,7 +220,7 @@ static void accelerate(loops *l, const way *w, const psdm_ref *v, psdm_ref a[3])
   if (w->steps) swing(l, turn, turning, w->step[w->steps - 1].arm, a);
 }
 
-void psdmp_codegen_loop_drift(loops *l, const psdm_ref *v, psdm_ref *out) {
+void psdmp_loops_drift(loops *l, const psdm_ref *v, psdm_ref *out) {
   way w;
   psdm_ref a[3];
   for (int i = 0; i < l->e; i++) out[i] = l->zero;

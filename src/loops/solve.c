@@ -1,15 +1,16 @@
-/* loop_solve.c: the passive joints' motion from the loops' equations, as nodes.
+/* solve.c: the passive joints' motion from the loops' equations, as nodes.
  *
  * The columns of A_p are made orthogonal one after the other, without roots: no pivots are needed at any position, more
  * equations than passive joints are no matter, and columns that share no equation stay as they are. */
-#include "codegen/chain_priv.h"
-#include "codegen/loop_priv.h"
+#include <string.h>
+
+#include "loops/loops.h"
 
 #define ADD(a, b) psdm_graph_add(l->g, a, b)
 #define SUB(a, b) psdm_graph_sub(l->g, a, b)
 #define MUL(a, b) psdm_graph_mul(l->g, a, b)
 
-typedef psdmp_codegen_loops loops;
+typedef psdmp_loops loops;
 
 static bool is_zero(const loops *l, psdm_ref a) {
   double value;
@@ -58,18 +59,18 @@ static void factorise(loops *l) {
   }
 }
 
-bool psdmp_codegen_loops_start(loops *l, psdm_code *code, psdm_graph *g, psdmp_base_arena *arena) {
-  const psdmp_robot_closure *c = code->robot->closure;
-  *l = (loops){.code = code,
-               .tree = c->tree,
+bool psdmp_loops_start(loops *l, const psdm_robot *robot, psdm_graph *g, const psdm_ref *x, psdmp_base_arena *arena) {
+  const psdmp_robot_closure *c = robot->closure;
+  *l = (loops){.tree = c->tree,
                .closure = c,
                .g = g,
                .arena = arena,
-               .n = code->robot->n,
+               .n = robot->n,
                .N = c->tree->n,
                .m = c->passives,
                .e = 3 * c->loops,
                .zero = psdm_graph_const(g, 0)};
+  if (robot->bodies > PSDMP_LOOPS_MOST || c->loops > PSDMP_LOOPS_MOST) return false;
   l->x = PSDMP_BASE_NEW(arena, l->N, psdm_ref);
   l->gap = PSDMP_BASE_NEW(arena, l->e, psdm_ref);
   l->A = PSDMP_BASE_NEW(arena, l->e * l->N, psdm_ref);
@@ -78,11 +79,8 @@ bool psdmp_codegen_loops_start(loops *l, psdm_code *code, psdm_graph *g, psdmp_b
   l->size = PSDMP_BASE_NEW(arena, l->m, psdm_ref);
   l->order = PSDMP_BASE_NEW(arena, l->m, int);
   if (!l->x || !l->gap || !l->A || !l->Q || !l->R || !l->size || !l->order) return false;
-  for (int i = 0; i < l->n; i++)
-    l->x[c->independent[i]] = psdm_graph_input(g, PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + i);
-  for (int k = 0; k < l->m; k++)
-    l->x[c->passive[k]] = psdm_graph_input(g, PSDMP_CODEGEN_IN_P * PSDMP_CODEGEN_BLOCK + k);
-  psdmp_codegen_loop_gaps(l);
+  memcpy(l->x, x, (size_t)l->N * sizeof *x);
+  psdmp_loops_gaps(l);
   factorise(l);
   return true;
 }
@@ -90,8 +88,8 @@ bool psdmp_codegen_loops_start(loops *l, psdm_code *code, psdm_graph *g, psdmp_b
 /* ---- solutions ---- */
 
 /* part by part of b along the columns of Q, then backwards through R */
-void psdmp_codegen_loop_solve(loops *l, psdm_ref *b, psdm_ref *x) {
-  psdm_ref part[PSDMP_CODEGEN_CODE_JOINTS];
+void psdmp_loops_solve(loops *l, psdm_ref *b, psdm_ref *x) {
+  psdm_ref part[PSDMP_LOOPS_MOST];
   for (int k = 0; k < l->m; k++) {
     const psdm_ref *column = l->Q + (long)k * l->e;
     part[k] = MUL(dot(l, column, b), l->size[k]);
@@ -104,8 +102,8 @@ void psdmp_codegen_loop_solve(loops *l, psdm_ref *b, psdm_ref *x) {
 }
 
 /* R^T y = t, f = Q y over the columns' sizes */
-void psdmp_codegen_loop_solve_turned(loops *l, const psdm_ref *t, psdm_ref *f) {
-  psdm_ref y[PSDMP_CODEGEN_CODE_JOINTS];
+void psdmp_loops_solve_turned(loops *l, const psdm_ref *t, psdm_ref *f) {
+  psdm_ref y[PSDMP_LOOPS_MOST];
   for (int i = 0; i < l->e; i++) f[i] = l->zero;
   for (int k = 0; k < l->m; k++) {
     y[k] = t[l->order[k]];
@@ -115,13 +113,13 @@ void psdmp_codegen_loop_solve_turned(loops *l, const psdm_ref *t, psdm_ref *f) {
   }
 }
 
-void psdmp_codegen_loop_find_G(loops *l) {
-  psdm_ref *b = PSDMP_BASE_NEW(l->arena, l->e, psdm_ref), x[PSDMP_CODEGEN_CODE_JOINTS];
+void psdmp_loops_find_G(loops *l) {
+  psdm_ref *b = PSDMP_BASE_NEW(l->arena, l->e, psdm_ref), x[PSDMP_LOOPS_MOST];
   l->G = PSDMP_BASE_NEW(l->arena, l->m * l->n, psdm_ref);
   if (!b || !l->G) return; /* the arena remembers */
   for (int j = 0; j < l->n; j++) {
     for (int i = 0; i < l->e; i++) b[i] = psdm_ref_neg(l->A[(long)i * l->N + l->closure->independent[j]]);
-    psdmp_codegen_loop_solve(l, b, x);
+    psdmp_loops_solve(l, b, x);
     for (int k = 0; k < l->m; k++) l->G[(long)k * l->n + j] = x[k];
   }
 }
@@ -130,14 +128,14 @@ void psdmp_codegen_loop_find_G(loops *l) {
 
 /* out (N): y on the independent joints; A_p (the others) = -A_q y - extra. extra: (e), may be NULL */
 static void follow(loops *l, const psdm_ref *y, const psdm_ref *extra, psdm_ref *out) {
-  psdm_ref b[3 * PSDMP_CODEGEN_CODE_JOINTS], x[PSDMP_CODEGEN_CODE_JOINTS];
+  psdm_ref b[3 * PSDMP_LOOPS_MOST], x[PSDMP_LOOPS_MOST];
   bool by_G = l->G != NULL;
   for (int i = 0; i < l->e; i++) {
     b[i] = extra ? psdm_ref_neg(extra[i]) : l->zero;
     for (int j = 0; j < l->n && !by_G; j++)
       b[i] = SUB(b[i], MUL(l->A[(long)i * l->N + l->closure->independent[j]], y[j]));
   }
-  psdmp_codegen_loop_solve(l, b, x);
+  psdmp_loops_solve(l, b, x);
   for (int j = 0; j < l->n; j++) out[l->closure->independent[j]] = y[j];
   for (int k = 0; k < l->m; k++) {
     for (int j = 0; j < l->n && by_G; j++) x[k] = ADD(x[k], MUL(l->G[(long)k * l->n + j], y[j]));
@@ -145,20 +143,20 @@ static void follow(loops *l, const psdm_ref *y, const psdm_ref *extra, psdm_ref 
   }
 }
 
-void psdmp_codegen_loop_rates(loops *l, const psdm_ref *qd, psdm_ref *v) { follow(l, qd, NULL, v); }
+void psdmp_loops_rates(loops *l, const psdm_ref *qd, psdm_ref *v) { follow(l, qd, NULL, v); }
 
-void psdmp_codegen_loop_accelerations(loops *l, const psdm_ref *qdd, const psdm_ref *v, psdm_ref *a) {
-  psdm_ref drift[3 * PSDMP_CODEGEN_CODE_JOINTS], still[PSDMP_CODEGEN_CODE_JOINTS];
+void psdmp_loops_accelerations(loops *l, const psdm_ref *qdd, const psdm_ref *v, psdm_ref *a) {
+  psdm_ref drift[3 * PSDMP_LOOPS_MOST], still[PSDMP_LOOPS_MOST];
   for (int j = 0; j < l->n; j++) still[j] = l->zero;
-  psdmp_codegen_loop_drift(l, v, drift);
+  psdmp_loops_drift(l, v, drift);
   follow(l, qdd ? qdd : still, drift, a);
 }
 
-void psdmp_codegen_loop_restrict(loops *l, const psdm_ref *tree, psdm_ref *tau) {
+void psdmp_loops_restrict(loops *l, const psdm_ref *tree, psdm_ref *tau) {
   const psdmp_robot_closure *c = l->closure;
-  psdm_ref part[PSDMP_CODEGEN_CODE_JOINTS], force[3 * PSDMP_CODEGEN_CODE_JOINTS];
+  psdm_ref part[PSDMP_LOOPS_MOST], force[3 * PSDMP_LOOPS_MOST];
   for (int k = 0; k < l->m; k++) part[k] = tree[c->passive[k]];
-  if (!l->G) psdmp_codegen_loop_solve_turned(l, part, force);
+  if (!l->G) psdmp_loops_solve_turned(l, part, force);
   for (int j = 0; j < l->n; j++) {
     tau[j] = tree[c->independent[j]];
     for (int k = 0; k < l->m && l->G; k++) tau[j] = ADD(tau[j], MUL(l->G[(long)k * l->n + j], part[k]));
