@@ -47,6 +47,24 @@ def test_terms(kr6, rng):
             np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-11 * np.max(np.abs(other)), err_msg=name)
 
 
+def test_loops(rng):
+    """Passive joints are found row by row; a state where the loops do not close is an error."""
+    for name in ("five_bar", "planar_3rrr"):
+        robot = psdm.Robot.shipped(name)
+        code = robot.compile(["inverse", "mass", "linearize_forward"], effort=-1)
+        assert code.arguments("mass") == ("q", "passive")
+        home = {"five_bar": [np.pi / 2, np.pi / 2], "planar_3rrr": [-0.2767, 1.8177, -2.3711]}[name]
+        q = home + rng.uniform(-0.15, 0.15, (30, robot.n))
+        qd, qdd = rng.uniform(-1, 1, (2, 30, robot.n))
+        np.testing.assert_allclose(code.inverse(q, qd, qdd), robot.inverse(q, qd, qdd), rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(code.mass(q[0]), robot.mass(q[0]), rtol=1e-11, atol=1e-11)
+        for mine, other in zip(code.linearize_forward(q, qd, qdd), robot.linearize_forward(q, qd, qdd)):
+            np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-9 * np.abs(other).max())
+        with pytest.raises(psdm.PsdmError, match="loop"):
+            code.mass(np.full(robot.n, np.nan))
+        assert robot.base_model.l == {"five_bar": 11, "planar_3rrr": 13}[name]
+
+
 def test_singular_task(two_link):
     code = two_link.compile(["cartesian_mass"], directions="x,y", effort=-1)
     assert np.all(np.isnan(code.cartesian_mass([0.3, 0.0])))
