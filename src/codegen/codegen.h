@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "psdm/codegen.h"
 #include "expr/expr.h"
+#include "nest/nest.h"
 #include "parameters/parameters.h"
 #include "robot/robot.h"
 
@@ -43,6 +44,8 @@ typedef enum psdmp_codegen_block {
 #undef PSDMP_CODEGEN_INPUT_ENUM
       PSDMP_CODEGEN_IN_COUNT
 } psdmp_codegen_block;
+
+extern const psdmp_nest_inputs psdmp_codegen_inputs; /* the same for polynomials */
 
 /* A named array of outputs, in the order of the C arguments. */
 typedef struct psdmp_codegen_result {

@@ -1,8 +1,19 @@
 /* expanded.c: a function's operation graph from the derived model (Lloyd, Irani, Ahmadi 2021, section 4.1 and 4.2). */
 #include <string.h>
 
-#include "codegen/expanded_priv.h"
+#include "codegen/codegen.h"
+#include "nest/nest.h"
 #include "psdm/rigid.h"
+
+#define FIRST(block) PSDMP_CODEGEN_IN_##block *PSDMP_CODEGEN_BLOCK
+const psdmp_nest_inputs psdmp_codegen_inputs = {.theta = FIRST(THETA),
+                                                .sine = FIRST(SINE),
+                                                .cosine = FIRST(COSINE),
+                                                .q = FIRST(Q),
+                                                .qd = FIRST(QD),
+                                                .qdd = FIRST(QDD),
+                                                .count = FIRST(COUNT)};
+#undef FIRST
 
 enum { MOST_JOINTS = 64 };
 
@@ -108,9 +119,9 @@ static psdm_status finish(const psdm_robot *robot, const psdm_model *m, const ps
   return PSDM_OK;
 }
 
-static bool rounds_well(const psdmp_codegen_found *f) { return f->rounding <= PSDMP_CODEGEN_ROUNDING_MOST; }
+static bool rounds_well(const psdmp_nest_found *f) { return f->rounding <= PSDMP_NEST_ROUNDING_MOST; }
 
-static bool is_better(const psdmp_codegen_found *f, const psdmp_codegen_found *than) {
+static bool is_better(const psdmp_nest_found *f, const psdmp_nest_found *than) {
   if (rounds_well(f) != rounds_well(than)) return rounds_well(f);
   return rounds_well(f) ? f->operations < than->operations : f->rounding < than->rounding;
 }
@@ -118,24 +129,24 @@ static bool is_better(const psdmp_codegen_found *f, const psdmp_codegen_found *t
 /* One or two ways to write the same polynomials: base parameters multiplied into the coefficients, or, so that the
  * simple numbers of P stay simple, as a mode of their own whose values are numbers. *value: the better's; NULL when
  * none is within the limit, or where there is one, meaning that there is another method, when none rounds well. */
-static psdm_status nest(const psdmp_codegen_variables *v, const double *theta, psdm_function function, long limit,
+static psdm_status nest(const psdmp_nest_variables *v, const double *theta, psdm_function function, long limit,
                         psdmp_base_arena *scratch, psdm_graph *g, psdm_ref **value) {
   const double *coefficients[] = {NULL, theta};
-  psdmp_codegen_sums sums[2];
-  psdmp_codegen_found found[2];
+  psdmp_nest_sums sums[2];
+  psdmp_nest_found found[2];
   int best = -1;
   *value = NULL;
   for (int k = 0; k < (theta ? 2 : 1); k++) {
     bool hopeless;
-    if (!psdmp_codegen_polynomials(v->model, function, coefficients[k], scratch, &sums[k])) return PSDM_E_MEMORY;
-    psdm_status status = psdmp_codegen_nest_search(&sums[k], v, limit, scratch->allocator, &found[k], &hopeless);
+    if (!psdmp_nest_polynomials(v->model, function, coefficients[k], scratch, &sums[k])) return PSDM_E_MEMORY;
+    psdm_status status = psdmp_nest_search(&sums[k], v, limit, scratch->allocator, &found[k], &hopeless);
     if (status) return status;
     if (limit && !rounds_well(&found[k])) continue;
     if (!hopeless && (best < 0 || is_better(&found[k], &found[best]))) best = k;
   }
   if (best < 0) return PSDM_OK;
   *value = psdmp_base_arena_alloc(scratch, (sums[best].outputs + 1) * sizeof **value);
-  return *value && psdmp_codegen_nest(&sums[best], v, &found[best].nesting, scratch->allocator, g, *value)
+  return *value && psdmp_nest_build(&sums[best], v, &found[best].nesting, scratch->allocator, g, *value)
              ? PSDM_OK
              : PSDM_E_MEMORY;
 }
@@ -155,7 +166,7 @@ psdm_status psdmp_codegen_build_expanded(const psdm_robot *robot, const psdm_mod
   if (status) return status;
   program->method = "expanded";
   psdmp_base_arena scratch = {.allocator = arena->allocator};
-  psdmp_codegen_variables v = {m, o->sincos == PSDM_SINCOS_CALLER, theta};
+  psdmp_nest_variables v = {m, o->sincos == PSDM_SINCOS_CALLER, theta, &psdmp_codegen_inputs};
   psdm_ref *value;
   status = nest(&v, theta, function, limit, &scratch, program->graph, &value);
   if (!status && value) status = finish(robot, m, o, theta, value, arena, program, error);

@@ -7,7 +7,7 @@
 #include "codegen/chain_priv.h"
 #include "codegen/friction_priv.h"
 #include "codegen/loop_priv.h"
-#include "codegen/rounding_priv.h"
+#include "nest/nest.h"
 #include "derive/derive.h"
 #include "linalg/linalg.h"
 #include "model/model.h"
@@ -21,7 +21,7 @@ typedef psdmp_codegen_trial trial;
 /* ---- numbers ---- */
 
 double psdmp_codegen_trial_coarse(uint64_t *seed, double range) {
-  return floor(64 * psdmp_codegen_uniform(seed, range)) / 64;
+  return floor(64 * psdmp_nest_uniform(seed, range)) / 64;
 }
 
 double psdmp_codegen_joint_unit(const psdm_robot *r, int i) {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/expanded_priv.h"
-#include "codegen/rounding_priv.h"
+#include "codegen/codegen.h"
+#include "nest/nest.h"
 #include "support.h"
 
 enum { MOST = 12, STATES = 3 };
@@ -237,10 +237,10 @@ static judged judge(fixture *x, rng *g, const psdmp_codegen_program *p) {
   float *v = calloc(psdm_graph_size(p->graph) + 1, sizeof *v), *single = calloc(count, sizeof *single);
   double *out = calloc(4 * count, sizeof *out), *bound = out + count, *largest = bound + count,
          *worst = largest + count, all = 0;
-  for (int s = 0; s < (g ? DRAWN : PSDMP_CODEGEN_ROUNDING_STATES); s++) {
+  for (int s = 0; s < (g ? DRAWN : PSDMP_NEST_ROUNDING_STATES); s++) {
     if (g) float_state(x, g);
-    else psdmp_codegen_rounding_state(s, x->n, x->l, x->input);
-    assert_true(psdmp_codegen_rounding_at(p->graph, x->input, p->output, count, NULL, out, bound));
+    else psdmp_nest_rounding_state(s, x->n, x->l, &psdmp_codegen_inputs, x->input);
+    assert_true(psdmp_nest_rounding_at(p->graph, x->input, p->output, count, NULL, out, bound));
     if (g) evaluate_float(p, x->input, v, single);
     for (size_t i = 0; i < count; i++) {
       double error = g ? fabs((double)single[i] - out[i]) : 0;
@@ -269,7 +269,7 @@ static void check_rounding(fixture *x, rng *g, const char *name, judged *worst) 
     if (!(j.promise <= 1.01)) fail_msg("%s, %s: the error in float is %.3g of its bound", name, p.name, j.promise);
     worst->promise = fmax(worst->promise, j.promise);
     if (functions[k] != PSDM_F_FORWARD) {
-      if (!(seen.own <= PSDMP_CODEGEN_ROUNDING_MOST && j.loss <= 4 * PSDMP_CODEGEN_ROUNDING_MOST))
+      if (!(seen.own <= PSDMP_NEST_ROUNDING_MOST && j.loss <= 4 * PSDMP_NEST_ROUNDING_MOST))
         fail_msg("%s, %s: rounding may take %.0f and %.0f roundoffs", name, p.name, seen.own, j.loss);
       worst->loss = fmax(worst->loss, j.loss), worst->own = fmax(worst->own, seen.own);
     }
@@ -344,7 +344,7 @@ TEST(test_bounds) {
            product = psdm_graph_mul(g, x, sum);
   psdm_ref outputs[3] = {psdm_graph_sub(g, psdm_graph_add(g, product, psdm_graph_sin(g, x)), product),
                          psdm_graph_mul(g, sum, sum), psdm_graph_recip(g, sum)};
-  assert_true(psdmp_codegen_rounding_at(g, input, outputs, 3, NULL, out, bound));
+  assert_true(psdmp_nest_rounding_at(g, input, outputs, 3, NULL, out, bound));
   double s = 10000.5, total = 0.5 * s + sin(0.5);
   assert_true(out[1] == s * s && fabs(out[0] - sin(0.5)) <= 0x1p-52 * total);
   assert_true(fabs(bound[0] - (total + out[0] + 2 * sin(0.5))) <= 1e-12 * bound[0]);

@@ -1,9 +1,9 @@
-/* expanded_sums.c: polynomials as sparse sums over monomials, and how a derived model becomes them. */
+/* sums.c: polynomials as sparse sums over monomials, and how a derived model becomes them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/expanded_priv.h"
+#include "nest/nest.h"
 
 /* ---- monomials ---- */
 
@@ -13,14 +13,14 @@ static uint32_t hash_of(const unsigned short *option, int modes) {
   return (uint32_t)(h ^ h >> 32);
 }
 
-static void place(psdmp_codegen_sums *s, uint32_t monomial) {
+static void place(psdmp_nest_sums *s, uint32_t monomial) {
   uint32_t at = hash_of(&s->option[(size_t)monomial * (size_t)s->modes], s->modes) & (s->slots - 1);
   while (s->slot[at]) at = (at + 1) & (s->slots - 1);
   s->slot[at] = monomial + 1;
 }
 
 /* twice the room; the arena keeps what was there before, less than as much again */
-static bool grow_monomials(psdmp_codegen_sums *s) {
+static bool grow_monomials(psdmp_nest_sums *s) {
   uint32_t room = s->monomial_room ? 2 * s->monomial_room : 256;
   size_t row = (size_t)s->modes * sizeof *s->option;
   unsigned short *option = psdmp_base_arena_alloc_raw(s->arena, room * row);
@@ -35,7 +35,7 @@ static bool grow_monomials(psdmp_codegen_sums *s) {
   return true;
 }
 
-static uint32_t find_monomial(psdmp_codegen_sums *s, const unsigned short *option) {
+static uint32_t find_monomial(psdmp_nest_sums *s, const unsigned short *option) {
   size_t row = (size_t)s->modes;
   if (s->monomials == s->monomial_room && !grow_monomials(s)) {
     s->failed = true;
@@ -50,9 +50,9 @@ static uint32_t find_monomial(psdmp_codegen_sums *s, const unsigned short *optio
   return s->monomials - 1;
 }
 
-bool psdmp_codegen_sums_start(psdmp_codegen_sums *s, psdmp_base_arena *arena, int modes, const int *options,
-                              uint32_t outputs) {
-  *s = (psdmp_codegen_sums){.arena = arena, .modes = modes, .outputs = outputs};
+bool psdmp_nest_sums_start(psdmp_nest_sums *s, psdmp_base_arena *arena, int modes, const int *options,
+                           uint32_t outputs) {
+  *s = (psdmp_nest_sums){.arena = arena, .modes = modes, .outputs = outputs};
   s->options = psdmp_base_arena_alloc(arena, (size_t)modes * sizeof *s->options);
   s->used = psdmp_base_arena_alloc(arena, (size_t)modes * sizeof *s->used);
   s->failed = !s->options || !s->used;
@@ -60,11 +60,11 @@ bool psdmp_codegen_sums_start(psdmp_codegen_sums *s, psdmp_base_arena *arena, in
   return !s->failed;
 }
 
-void psdmp_codegen_sums_add(psdmp_codegen_sums *s, uint32_t output, const unsigned short *option, double value) {
+void psdmp_nest_sums_add(psdmp_nest_sums *s, uint32_t output, const unsigned short *option, double value) {
   if (s->failed || value == 0) return;
   if (s->terms == s->term_room) {
     size_t room = s->term_room ? 2 * s->term_room : 256;
-    psdmp_codegen_sum_term *term = psdmp_base_arena_alloc_raw(s->arena, room * sizeof *term);
+    psdmp_nest_term *term = psdmp_base_arena_alloc_raw(s->arena, room * sizeof *term);
     if (!term) {
       s->failed = true;
       return;
@@ -73,23 +73,23 @@ void psdmp_codegen_sums_add(psdmp_codegen_sums *s, uint32_t output, const unsign
     s->term = term;
     s->term_room = room;
   }
-  s->term[s->terms++] = (psdmp_codegen_sum_term){output, find_monomial(s, option), value};
+  s->term[s->terms++] = (psdmp_nest_term){output, find_monomial(s, option), value};
 }
 
 static int by_place(const void *a, const void *b) {
-  const psdmp_codegen_sum_term *x = a, *y = b;
+  const psdmp_nest_term *x = a, *y = b;
   if (x->output != y->output) return x->output < y->output ? -1 : 1;
   if (x->monomial != y->monomial) return x->monomial < y->monomial ? -1 : 1;
   return (x->value > y->value) - (x->value < y->value); /* equal places add up in the same order everywhere */
 }
 
-bool psdmp_codegen_sums_finish(psdmp_codegen_sums *s) {
+bool psdmp_nest_sums_finish(psdmp_nest_sums *s) {
   if (s->failed) return false;
   if (!s->terms) return true;
   qsort(s->term, s->terms, sizeof *s->term, by_place);
   size_t kept = 0;
   for (size_t at = 0, end; at < s->terms; at = end) {
-    psdmp_codegen_sum_term sum = s->term[at];
+    psdmp_nest_term sum = s->term[at];
     double size = fabs(sum.value);
     for (end = at + 1; end < s->terms && s->term[end].output == sum.output && s->term[end].monomial == sum.monomial;
          end++) {
@@ -109,7 +109,7 @@ typedef struct collector {
   const psdm_model *m;
   const double *theta;
   psdm_function function;
-  psdmp_codegen_sums *sums;
+  psdmp_nest_sums *sums;
   int first, second; /* rates of the class at hand */
   unsigned short option[2 * 64 + 2];
 } collector;
@@ -128,19 +128,15 @@ static void set_rates(collector *c, int first, int second) {
   unsigned short *rate = c->option + n;
   memset(rate, 0, (size_t)n * sizeof *rate);
   if (first >= 0)
-    rate[first] = second < 0        ? PSDMP_CODEGEN_RATE_QDD
-                  : first == second ? PSDMP_CODEGEN_RATE_QD2
-                                    : PSDMP_CODEGEN_RATE_QD;
-  if (second >= 0 && second != first) rate[second] = PSDMP_CODEGEN_RATE_QD;
+    rate[first] = second < 0 ? PSDMP_NEST_RATE_QDD : first == second ? PSDMP_NEST_RATE_QD2 : PSDMP_NEST_RATE_QD;
+  if (second >= 0 && second != first) rate[second] = PSDMP_NEST_RATE_QD;
   c->option[2 * n] = (unsigned short)psdmp_model_class_of(n, first, second);
 }
 
 /* upper triangle of M, row by row: entry (i, a) with i <= a */
 static uint32_t triangle(int n, int i, int a) { return (uint32_t)(i * n - i * (i - 1) / 2 + a - i); }
 
-static void add(collector *c, uint32_t output, double value) {
-  psdmp_codegen_sums_add(c->sums, output, c->option, value);
-}
+static void add(collector *c, uint32_t output, double value) { psdmp_nest_sums_add(c->sums, output, c->option, value); }
 
 /* U - U(0) is the integral of the gravity torques joint by joint, the later ones still at zero. Of cos^b sin^a in q
  * the integral is, from the recursion cos^(b-1) sin / b + (b - 1)/b (that of cos^(b-2)); what grows with q itself
@@ -236,14 +232,14 @@ static uint32_t output_count(const psdm_model *m, psdm_function function) {
   }
 }
 
-bool psdmp_codegen_polynomials(const psdm_model *m, psdm_function function, const double *theta,
-                               psdmp_base_arena *arena, psdmp_codegen_sums *sums) {
+bool psdmp_nest_polynomials(const psdm_model *m, psdm_function function, const double *theta, psdmp_base_arena *arena,
+                            psdmp_nest_sums *sums) {
   int n = m->n, options[2 * 64 + 2];
   /* potentials are a power higher */
-  for (int j = 0; j < n; j++) options[j] = m->radix[j] + 2, options[n + j] = PSDMP_CODEGEN_RATES;
+  for (int j = 0; j < n; j++) options[j] = m->radix[j] + 2, options[n + j] = PSDMP_NEST_RATES;
   options[2 * n] = m->classes;
   options[2 * n + 1] = m->l > 0 ? m->l : 1;
-  if (!psdmp_codegen_sums_start(sums, arena, 2 * n + 2, options, output_count(m, function))) return false;
+  if (!psdmp_nest_sums_start(sums, arena, 2 * n + 2, options, output_count(m, function))) return false;
   collector c = {.m = m, .theta = theta, .function = function, .sums = sums};
   for (int k = 0; k < m->classes; k++) {
     psdm_model_class_rates(m, k, &c.first, &c.second);
@@ -254,46 +250,43 @@ bool psdmp_codegen_polynomials(const psdm_model *m, psdm_function function, cons
     }
   }
   sums->used[2 * n + 1] = !theta && function != PSDM_F_REGRESSOR; /* also where there is but one */
-  return psdmp_codegen_sums_finish(sums);
+  return psdmp_nest_sums_finish(sums);
 }
 
 /* ---- variables ---- */
 
-static psdm_ref joint_value(const psdmp_codegen_variables *v, psdm_graph *g, int j, int digit) {
-  psdm_ref q = psdm_graph_input(g, PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + j);
+static psdm_ref joint_value(const psdmp_nest_variables *v, psdm_graph *g, int j, int digit) {
+  psdm_ref q = psdm_graph_input(g, v->inputs->q + j);
   if (v->model->prismatic[j]) return psdm_graph_power(g, q, digit);
-  psdm_ref sine =
-      v->caller ? psdm_graph_input(g, PSDMP_CODEGEN_IN_SINE * PSDMP_CODEGEN_BLOCK + j) : psdm_graph_sin(g, q);
-  psdm_ref cosine =
-      v->caller ? psdm_graph_input(g, PSDMP_CODEGEN_IN_COSINE * PSDMP_CODEGEN_BLOCK + j) : psdm_graph_cos(g, q);
+  psdm_ref sine = v->caller ? psdm_graph_input(g, v->inputs->sine + j) : psdm_graph_sin(g, q);
+  psdm_ref cosine = v->caller ? psdm_graph_input(g, v->inputs->cosine + j) : psdm_graph_cos(g, q);
   psdm_ref value = digit % 2 ? sine : psdm_graph_const(g, 1);
   for (int k = 0; k < digit / 2; k++) value = psdm_graph_mul(g, value, cosine);
   return value;
 }
 
-static psdm_ref rate_value(psdm_graph *g, int j, int option) {
-  psdm_ref qd = psdm_graph_input(g, PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + j);
+static psdm_ref rate_value(const psdmp_nest_variables *v, psdm_graph *g, int j, int option) {
+  psdm_ref qd = psdm_graph_input(g, v->inputs->qd + j);
   switch (option) {
-    case PSDMP_CODEGEN_RATE_NONE: return psdm_graph_const(g, 1);
-    case PSDMP_CODEGEN_RATE_QD: return qd;
-    case PSDMP_CODEGEN_RATE_QD2: return psdm_graph_mul(g, qd, qd);
-    default: return psdm_graph_input(g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + j);
+    case PSDMP_NEST_RATE_NONE: return psdm_graph_const(g, 1);
+    case PSDMP_NEST_RATE_QD: return qd;
+    case PSDMP_NEST_RATE_QD2: return psdm_graph_mul(g, qd, qd);
+    default: return psdm_graph_input(g, v->inputs->qdd + j);
   }
 }
 
-static psdm_ref class_value(const psdm_model *m, psdm_graph *g, int option) {
+static psdm_ref class_value(const psdmp_nest_variables *v, psdm_graph *g, int option) {
   int first, second;
-  psdm_model_class_rates(m, option, &first, &second);
+  psdm_model_class_rates(v->model, option, &first, &second);
   if (first < 0) return psdm_graph_const(g, 1);
-  if (second < 0) return rate_value(g, first, PSDMP_CODEGEN_RATE_QDD);
-  return psdm_graph_mul(g, rate_value(g, first, PSDMP_CODEGEN_RATE_QD), rate_value(g, second, PSDMP_CODEGEN_RATE_QD));
+  if (second < 0) return rate_value(v, g, first, PSDMP_NEST_RATE_QDD);
+  return psdm_graph_mul(g, rate_value(v, g, first, PSDMP_NEST_RATE_QD), rate_value(v, g, second, PSDMP_NEST_RATE_QD));
 }
 
-psdm_ref psdmp_codegen_mode_value(const psdmp_codegen_variables *v, psdm_graph *g, int mode, int option) {
+psdm_ref psdmp_nest_mode_value(const psdmp_nest_variables *v, psdm_graph *g, int mode, int option) {
   int n = v->model->n;
   if (mode < n) return joint_value(v, g, mode, option);
-  if (mode < 2 * n) return rate_value(g, mode - n, option);
-  if (mode == 2 * n) return class_value(v->model, g, option);
-  return v->theta ? psdm_graph_const(g, v->theta[option])
-                  : psdm_graph_input(g, PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + option);
+  if (mode < 2 * n) return rate_value(v, g, mode - n, option);
+  if (mode == 2 * n) return class_value(v, g, option);
+  return v->theta ? psdm_graph_const(g, v->theta[option]) : psdm_graph_input(g, v->inputs->theta + option);
 }

@@ -1,18 +1,17 @@
-/* expanded_search.c: which order of nesting is the cheapest. No fixed rule wins everywhere: try, count, keep the
+/* search.c: which order of nesting is the cheapest. No fixed rule wins everywhere: try, count, keep the
  * lowest of those that round well. */
 #include <string.h>
 
-#include "codegen/expanded_priv.h"
-#include "codegen/rounding_priv.h"
+#include "nest/nest.h"
 
 typedef struct search {
-  const psdmp_codegen_sums *sums;
-  const psdmp_codegen_variables *v;
+  const psdmp_nest_sums *sums;
+  const psdmp_nest_variables *v;
   const psdm_allocator *allocator;
   psdm_graph *graph; /* of the trials */
   psdm_ref *out;
-  double *truth; /* (PSDMP_CODEGEN_ROUNDING_STATES x outputs) */
-  psdmp_codegen_nesting best;
+  double *truth; /* (PSDMP_NEST_ROUNDING_STATES x outputs) */
+  psdmp_nest_nesting best;
   long cost;       /* of the best; -1: none yet */
   double rounding; /* of the best, in units of the roundoff */
   int tries;       /* left */
@@ -20,7 +19,7 @@ typedef struct search {
 
 enum { SMALL = 500 }; /* terms: up to here every start is varied, and every trial factored */
 
-static void append(const psdmp_codegen_sums *s, psdmp_codegen_nesting *how, int mode) {
+static void append(const psdmp_nest_sums *s, psdmp_nest_nesting *how, int mode) {
   if (s->used[mode]) how->order[how->length++] = mode;
 }
 
@@ -33,7 +32,7 @@ static bool option_values(const search *s, psdm_graph *g, const double *input, p
   psdm_graph_clear(g);
   for (int mode = 0; mode < s->sums->modes; mode++)
     for (int o = 0; o < s->sums->options[mode]; o++, at++)
-      option[at] = s->sums->used[mode] ? psdmp_codegen_mode_value(s->v, g, mode, o) : psdm_graph_const(g, 1);
+      option[at] = s->sums->used[mode] ? psdmp_nest_mode_value(s->v, g, mode, o) : psdm_graph_const(g, 1);
   double *scratch = psdmp_base_alloc_raw(s->allocator, ((size_t)psdm_graph_size(g) + 1) * sizeof *scratch);
   bool ok = scratch && psdm_graph_status(g) == PSDM_OK;
   if (ok) psdm_graph_evaluate(g, input, option, options, scratch, value);
@@ -43,7 +42,7 @@ static bool option_values(const search *s, psdm_graph *g, const double *input, p
 
 /* rates are in there twice, joint by joint and all at once: the second is taken */
 static void add_terms(const search *s, const double *value, double *truth) {
-  const psdmp_codegen_sums *p = s->sums;
+  const psdmp_nest_sums *p = s->sums;
   int n = s->v->model->n;
   for (size_t t = 0, end; t < p->terms; t = end) {
     long double sum = 0;
@@ -60,18 +59,17 @@ static void add_terms(const search *s, const double *value, double *truth) {
 }
 
 static psdm_status find_truth(search *s) {
-  const psdmp_codegen_sums *p = s->sums;
+  const psdmp_nest_sums *p = s->sums;
   const psdm_model *m = s->v->model;
   psdmp_base_arena scratch = {.allocator = s->allocator};
   size_t options = 0;
   for (int mode = 0; mode < p->modes; mode++) options += (size_t)p->options[mode];
-  double *input =
-      psdmp_base_arena_alloc(&scratch, (size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK * sizeof *input);
+  double *input = psdmp_base_arena_alloc(&scratch, (size_t)s->v->inputs->count * sizeof *input);
   double *value = psdmp_base_arena_alloc(&scratch, options * sizeof *value);
   psdm_ref *option = psdmp_base_arena_alloc(&scratch, options * sizeof *option);
   bool ok = input && value && option;
-  for (int k = 0; k < PSDMP_CODEGEN_ROUNDING_STATES && ok; k++) {
-    psdmp_codegen_rounding_state(k, m->n, m->l, input);
+  for (int k = 0; k < PSDMP_NEST_ROUNDING_STATES && ok; k++) {
+    psdmp_nest_rounding_state(k, m->n, m->l, s->v->inputs, input);
     ok = option_values(s, s->graph, input, option, options, value);
     if (ok) add_terms(s, value, s->truth + (size_t)k * p->outputs);
   }
@@ -85,23 +83,23 @@ static psdm_status find_truth(search *s) {
  * comes after whatever does not. */
 static psdm_status compare(search *s, long cost, bool *better) {
   double rounding;
-  bool good = s->cost >= 0 && s->rounding <= PSDMP_CODEGEN_ROUNDING_MOST;
+  bool good = s->cost >= 0 && s->rounding <= PSDMP_NEST_ROUNDING_MOST;
   *better = false;
   if (good && cost >= s->cost) return PSDM_OK;
-  if (!psdmp_codegen_rounding(s->graph, s->v->model->n, s->v->model->l, s->out, s->sums->outputs, s->truth,
-                              s->allocator, &rounding))
+  if (!psdmp_nest_rounding(s->graph, s->v->model->n, s->v->model->l, s->v->inputs, s->out, s->sums->outputs, s->truth,
+                           s->allocator, &rounding))
     return PSDM_E_MEMORY;
-  *better = s->cost < 0 || rounding <= PSDMP_CODEGEN_ROUNDING_MOST || (!good && rounding < s->rounding);
+  *better = s->cost < 0 || rounding <= PSDMP_NEST_ROUNDING_MOST || (!good && rounding < s->rounding);
   if (*better) s->cost = cost, s->rounding = rounding;
   return PSDM_OK;
 }
 
-static psdm_status try_one(search *s, const psdmp_codegen_nesting *how, bool *better) {
+static psdm_status try_one(search *s, const psdmp_nest_nesting *how, bool *better) {
   psdm_cost cost;
   psdm_graph_clear(s->graph);
   *better = false;
   s->tries--;
-  if (!psdmp_codegen_nest(s->sums, s->v, how, s->allocator, s->graph, s->out)) return PSDM_E_MEMORY;
+  if (!psdmp_nest_build(s->sums, s->v, how, s->allocator, s->graph, s->out)) return PSDM_E_MEMORY;
   /* what counts is what factoring leaves; large graphs are factored once, at the end */
   psdm_status status = s->sums->terms < SMALL ? psdm_graph_factor(s->graph, s->out, s->sums->outputs) : PSDM_OK;
   if (!status) status = psdm_graph_cost(s->graph, s->out, s->sums->outputs, &cost);
@@ -114,9 +112,9 @@ static psdm_status try_one(search *s, const psdmp_codegen_nesting *how, bool *be
 
 typedef enum rates { RATES_BEHIND, RATES_BEFORE, RATES_INSIDE, RATES_OUTSIDE, RATES_WAYS } rates;
 
-static psdmp_codegen_nesting start_order(const psdmp_codegen_sums *s, int n, rates where, bool theta_outside,
-                                         bool base_first) {
-  psdmp_codegen_nesting how = {.threshold = 0.3, .gauge = true};
+static psdmp_nest_nesting start_order(const psdmp_nest_sums *s, int n, rates where, bool theta_outside,
+                                      bool base_first) {
+  psdmp_nest_nesting how = {.threshold = 0.3, .gauge = true};
   if (theta_outside) append(s, &how, 2 * n + 1);
   if (where == RATES_OUTSIDE) append(s, &how, 2 * n);
   for (int k = n - 1; k >= 0; k--) {
@@ -131,7 +129,7 @@ static psdmp_codegen_nesting start_order(const psdmp_codegen_sums *s, int n, rat
 }
 
 /* the cheap variations of an order: other pivots, other scales */
-static psdm_status vary(search *s, psdmp_codegen_nesting how) {
+static psdm_status vary(search *s, psdmp_nest_nesting how) {
   static const double thresholds[] = {0.3, 0.05, 0.001};
   bool better;
   psdm_status status = PSDM_OK;
@@ -154,7 +152,7 @@ static psdm_status try_starts(search *s, long limit) {
   for (int where = 0; where < (rates_used ? RATES_WAYS : 1); where++)
     for (int outside = 0; outside < (theta ? 2 : 1); outside++)
       for (int base_first = 0; base_first < 2 && (s->tries > 0 || s->cost < 0); base_first++) {
-        psdmp_codegen_nesting how = start_order(s->sums, n, (rates)where, outside, base_first);
+        psdmp_nest_nesting how = start_order(s->sums, n, (rates)where, outside, base_first);
         status = s->sums->terms < SMALL ? vary(s, how) : try_one(s, &how, &better);
         if (status || is_hopeless(s, limit)) return status;
       }
@@ -163,8 +161,8 @@ static psdm_status try_starts(search *s, long limit) {
 
 /* ---- descent: one mode to another place, as long as that helps ---- */
 
-static psdmp_codegen_nesting moved(const psdmp_codegen_nesting *how, int from, int to) {
-  psdmp_codegen_nesting other = *how;
+static psdmp_nest_nesting moved(const psdmp_nest_nesting *how, int from, int to) {
+  psdmp_nest_nesting other = *how;
   int mode = how->order[from];
   memmove(other.order + from, other.order + from + 1, (size_t)(how->length - from - 1) * sizeof *other.order);
   memmove(other.order + to + 1, other.order + to, (size_t)(how->length - 1 - to) * sizeof *other.order);
@@ -180,7 +178,7 @@ static psdm_status descend(search *s) {
       for (int to = 0; to < s->best.length; to++) {
         if (to == from || to == from - 1) continue; /* a neighbour's exchange is met once */
         if (s->tries <= 0) return PSDM_OK;
-        psdmp_codegen_nesting how = moved(&s->best, from, to);
+        psdmp_nest_nesting how = moved(&s->best, from, to);
         psdm_status status = try_one(s, &how, &better);
         if (status) return status;
         again |= better;
@@ -195,18 +193,18 @@ static int tries_for(size_t terms) {
   return tries > 400 ? 400 : tries < 24 ? 24 : (int)tries;
 }
 
-psdm_status psdmp_codegen_nest_search(const psdmp_codegen_sums *sums, const psdmp_codegen_variables *v, long limit,
-                                      const psdm_allocator *allocator, psdmp_codegen_found *found, bool *hopeless) {
+psdm_status psdmp_nest_search(const psdmp_nest_sums *sums, const psdmp_nest_variables *v, long limit,
+                              const psdm_allocator *allocator, psdmp_nest_found *found, bool *hopeless) {
   search s = {.sums = sums, .v = v, .allocator = allocator, .cost = -1, .tries = tries_for(sums->terms)};
   s.out = psdmp_base_alloc(allocator, (sums->outputs + 1) * sizeof *s.out);
-  s.truth = psdmp_base_alloc(allocator, ((size_t)PSDMP_CODEGEN_ROUNDING_STATES * sums->outputs + 1) * sizeof *s.truth);
+  s.truth = psdmp_base_alloc(allocator, ((size_t)PSDMP_NEST_ROUNDING_STATES * sums->outputs + 1) * sizeof *s.truth);
   psdm_status status = s.out && s.truth ? psdm_graph_new(allocator, &s.graph) : PSDM_E_MEMORY;
   if (!status) status = find_truth(&s);
   if (!status) status = try_starts(&s, limit);
   *hopeless = is_hopeless(&s, limit);
   if (!status && !*hopeless) status = vary(&s, s.best);
   if (!status && !*hopeless) status = descend(&s);
-  *found = (psdmp_codegen_found){s.best, s.cost, s.rounding};
+  *found = (psdmp_nest_found){s.best, s.cost, s.rounding};
   psdm_graph_free(s.graph);
   psdmp_base_free(allocator, s.truth);
   psdmp_base_free(allocator, s.out);

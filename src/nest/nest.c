@@ -1,4 +1,4 @@
-/* expanded_nest.c: polynomials in nested form, with as few intermediate sums as there are independent ones.
+/* nest.c: polynomials in nested form, with as few intermediate sums as there are independent ones.
  *
  * Taking one mode out of a polynomial leaves one polynomial in the other modes for each of its options (Horner's
  * scheme; Lloyd, Irani, Ahmadi 2021, eq. 57). Done to all outputs at once this leaves many, but they span a space of
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/expanded_priv.h"
+#include "nest/nest.h"
 
 /* a sparse polynomial over the monomials that are left at a level */
 typedef struct row {
@@ -51,8 +51,8 @@ typedef struct level {
 } level;
 
 typedef struct nest {
-  const psdmp_codegen_sums *sums;
-  const psdmp_codegen_nesting *how;
+  const psdmp_nest_sums *sums;
+  const psdmp_nest_nesting *how;
   psdmp_base_arena *arena;
   monomials *at;   /* (length + 1) */
   level *levels;   /* (length) */
@@ -63,7 +63,7 @@ typedef struct nest {
 
 /* numbers for the pairs (option, rest) in ascending order, found by marking a table */
 static bool number_level(nest *n, int k, uint32_t *id) {
-  const psdmp_codegen_sums *s = n->sums;
+  const psdmp_nest_sums *s = n->sums;
   int mode = n->how->order[k];
   uint32_t rest = n->at[k + 1].count;
   size_t places = (size_t)s->options[mode] * rest;
@@ -121,7 +121,7 @@ static int by_id(const void *a, const void *b) {
 
 /* the outputs themselves, as rows of the outermost level */
 static row *output_rows(nest *n) {
-  const psdmp_codegen_sums *s = n->sums;
+  const psdmp_nest_sums *s = n->sums;
   row *rows = psdmp_base_arena_alloc(n->arena, (s->outputs + 1) * sizeof *rows);
   entry *sorted = PSDMP_BASE_NEW_RAW(n->arena, s->terms, entry);
   if (!rows || !sorted) return NULL;
@@ -262,7 +262,7 @@ static int shortest_rows(const elimination *e, uint32_t *candidate) {
 }
 
 /* the pivot with the least fill, (row - 1)(column - 1), among the candidates' larger coefficients */
-static bool choose_pivot(const elimination *e, const psdmp_codegen_nesting *how, uint32_t *pivot_row, uint32_t *place) {
+static bool choose_pivot(const elimination *e, const psdmp_nest_nesting *how, uint32_t *pivot_row, uint32_t *place) {
   uint32_t candidate[CANDIDATES];
   int count = shortest_rows(e, candidate);
   uint64_t best = UINT64_MAX;
@@ -530,14 +530,14 @@ static void emit_level(emitter *e, const level *l, const psdm_ref *option, const
 }
 
 /* values of the options that occur in a mode */
-static psdm_ref *option_values(const nest *n, const psdmp_codegen_variables *v, psdm_graph *g, int mode) {
-  const psdmp_codegen_sums *s = n->sums;
+static psdm_ref *option_values(const nest *n, const psdmp_nest_variables *v, psdm_graph *g, int mode) {
+  const psdmp_nest_sums *s = n->sums;
   psdm_ref *value = psdmp_base_arena_alloc(n->arena, (size_t)s->options[mode] * sizeof *value);
   bool *occurs = psdmp_base_arena_alloc(n->arena, (size_t)s->options[mode] * sizeof *occurs);
   if (!value || !occurs) return NULL;
   for (uint32_t f = 0; f < s->monomials; f++) occurs[s->option[(size_t)f * (size_t)s->modes + (size_t)mode]] = true;
   for (int o = 0; o < s->options[mode]; o++)
-    value[o] = occurs[o] ? psdmp_codegen_mode_value(v, g, mode, o) : PSDM_REF_NONE;
+    value[o] = occurs[o] ? psdmp_nest_mode_value(v, g, mode, o) : PSDM_REF_NONE;
   return value;
 }
 
@@ -553,7 +553,7 @@ static uint32_t longest_sum(const nest *n) {
   return longest;
 }
 
-static bool emit(nest *n, const psdmp_codegen_variables *v, psdm_graph *g, psdm_ref *out) {
+static bool emit(nest *n, const psdmp_nest_variables *v, psdm_graph *g, psdm_ref *out) {
   emitter e = {.graph = g, .gauge = n->how->gauge, .arena = n->arena};
   int length = n->how->length;
   scaled constant = {psdm_graph_const(g, 1), 1}, *value = &constant;
@@ -575,15 +575,14 @@ static bool emit(nest *n, const psdmp_codegen_variables *v, psdm_graph *g, psdm_
 }
 
 /* polynomials without any variable are numbers */
-static bool emit_numbers(const psdmp_codegen_sums *s, psdm_graph *g, psdm_ref *out) {
+static bool emit_numbers(const psdmp_nest_sums *s, psdm_graph *g, psdm_ref *out) {
   for (uint32_t i = 0; i < s->outputs; i++) out[i] = psdm_graph_const(g, 0);
   for (size_t t = 0; t < s->terms; t++) out[s->term[t].output] = psdm_graph_const(g, s->term[t].value);
   return psdm_graph_status(g) == PSDM_OK;
 }
 
-bool psdmp_codegen_nest(const psdmp_codegen_sums *sums, const psdmp_codegen_variables *v,
-                        const psdmp_codegen_nesting *how, const psdm_allocator *allocator, psdm_graph *graph,
-                        psdm_ref *out) {
+bool psdmp_nest_build(const psdmp_nest_sums *sums, const psdmp_nest_variables *v, const psdmp_nest_nesting *how,
+                      const psdm_allocator *allocator, psdm_graph *graph, psdm_ref *out) {
   psdmp_base_arena arena = {.allocator = allocator};
   nest n = {.sums = sums, .how = how, .arena = &arena};
   bool ok =

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/rounding_priv.h"
+#include "nest/nest.h"
 
 typedef struct sweep {
   const psdm_graph *graph;
@@ -59,8 +59,8 @@ static double sum_up(sweep *s, psdm_ref output) {
   return sum;
 }
 
-bool psdmp_codegen_rounding_at(const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count,
-                               const psdm_allocator *allocator, double *out, double *bound) {
+bool psdmp_nest_rounding_at(const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count,
+                            const psdm_allocator *allocator, double *out, double *bound) {
   size_t nodes = (size_t)psdm_graph_size(graph) + 1;
   double *memory = psdmp_base_alloc_raw(allocator, 2 * nodes * sizeof *memory);
   if (!memory) return false;
@@ -78,35 +78,35 @@ bool psdmp_codegen_rounding_at(const psdm_graph *graph, const double *input, con
 static const double NOTHING = 1e-3;
 
 /* not psdmp_base_random: these states stand in the self-tests of generated files, which must not change */
-double psdmp_codegen_uniform(uint64_t *seed, double range) {
+double psdmp_nest_uniform(uint64_t *seed, double range) {
   *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return range * ((double)(*seed >> 11) * 0x1p-52 - 1);
 }
 
 /* angles, speeds and accelerations that share out the torque; base parameters of any sign */
-void psdmp_codegen_rounding_state(int state, int n, int l, double *input) {
+void psdmp_nest_rounding_state(int state, int n, int l, const psdmp_nest_inputs *in, double *input) {
   uint64_t seed = (uint64_t)state * UINT64_C(0x9E3779B97F4A7C15) + 1;
   for (int i = 0; i < n; i++) {
-    double q = psdmp_codegen_uniform(&seed, 3);
-    input[PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + i] = q;
-    input[PSDMP_CODEGEN_IN_SINE * PSDMP_CODEGEN_BLOCK + i] = sin(q);
-    input[PSDMP_CODEGEN_IN_COSINE * PSDMP_CODEGEN_BLOCK + i] = cos(q);
-    input[PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + i] = psdmp_codegen_uniform(&seed, 2);
-    input[PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i] = psdmp_codegen_uniform(&seed, 4);
+    double q = psdmp_nest_uniform(&seed, 3);
+    input[in->q + i] = q;
+    input[in->sine + i] = sin(q);
+    input[in->cosine + i] = cos(q);
+    input[in->qd + i] = psdmp_nest_uniform(&seed, 2);
+    input[in->qdd + i] = psdmp_nest_uniform(&seed, 4);
   }
-  for (int i = 0; i < l; i++) input[PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + i] = psdmp_codegen_uniform(&seed, 1);
+  for (int i = 0; i < l; i++) input[in->theta + i] = psdmp_nest_uniform(&seed, 1);
 }
 
-bool psdmp_codegen_rounding(const psdm_graph *graph, int n, int l, const psdm_ref *outputs, size_t count,
-                            const double *truth, const psdm_allocator *allocator, double *most) {
-  size_t inputs = (size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK;
+bool psdmp_nest_rounding(const psdm_graph *graph, int n, int l, const psdmp_nest_inputs *in, const psdm_ref *outputs,
+                         size_t count, const double *truth, const psdm_allocator *allocator, double *most) {
+  size_t inputs = (size_t)in->count;
   double *input = psdmp_base_alloc(allocator, (inputs + 4 * count) * sizeof *input);
   if (!input) return false;
   double *out = input + inputs, *bound = out + count, *largest = bound + count, *worst = largest + count, all = 0;
   bool ok = true;
-  for (int s = 0; s < PSDMP_CODEGEN_ROUNDING_STATES && ok; s++) {
-    psdmp_codegen_rounding_state(s, n, l, input);
-    ok = psdmp_codegen_rounding_at(graph, input, outputs, count, allocator, out, bound);
+  for (int s = 0; s < PSDMP_NEST_ROUNDING_STATES && ok; s++) {
+    psdmp_nest_rounding_state(s, n, l, in, input);
+    ok = psdmp_nest_rounding_at(graph, input, outputs, count, allocator, out, bound);
     for (size_t i = 0; i < count && ok; i++) {
       /* the constants are doubles that were computed: they have errors of their own */
       double amiss = fabs(out[i] - truth[(size_t)s * count + i]) * 0x1p53, off = bound[i] + amiss;
