@@ -1,4 +1,4 @@
-/* expanded_priv.h: the closed form as polynomials, and their nesting into few operations. Private to the
+/* nest.h: the closed form as polynomials, and their nesting into few operations. Private to the
  * library.
  *
  * A polynomial here is a sum of coefficient * product over modes of one option each. A mode is a group of variables
