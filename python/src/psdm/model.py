@@ -249,6 +249,13 @@ def derive(robot: Robot, method: str, basis: str, assume: Sequence[str]) -> Mode
     return Model(robot, ffi.gc(model[0], lib.psdm_model_free), info)
 
 
+def base(robot: Robot) -> Model:
+    """The base parameters without functions: of closed loops, which have none."""
+    model, info, error = ffi.new("psdm_model **"), ffi.new("psdm_derive_info *"), new_error()
+    check(lib.psdm_base_parameters_derive(robot._pointer, ffi.NULL, ffi.NULL, model, info, error), error)
+    return Model(robot, ffi.gc(model[0], lib.psdm_model_free), info)
+
+
 def params(robot: Robot, symbolic: bool, assume: Sequence[str]) -> Parameters:
     options, keep = _options(assume)
     model, info, error = ffi.new("psdm_model **"), ffi.new("psdm_derive_info *"), new_error()

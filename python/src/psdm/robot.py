@@ -407,7 +407,9 @@ class Robot(Commands, RobotTerms):
     def base_model(self) -> Model:
         """The model of the base regressor, derived when it is first needed."""
         if self._base is None:
-            self._base = self.derive()
+            from psdm.model import base
+
+            self._base = base(self) if lib.psdm_robot_loops(self._pointer) else self.derive()
         return cast("Model", self._base)
 
     # ---- functions of states ----
