@@ -20,8 +20,9 @@ static psdm_status check(const psdm_robot *robot, const psdm_parameters *e, cons
   if (o->empty_files < 0 || !(o->cutoff >= 0))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "an option of the payload is out of its range");
   if (robot->closure)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, robot->file, 0, 0,
-                           "a load is not identified on robots with closed loops; calibrate the robot with its load instead");
+    return psdmp_base_fail(
+        error, PSDM_E_ROBOT, robot->file, 0, 0,
+        "a load is not identified on robots with closed loops; calibrate the robot with its load instead");
   if (e->n > PSDM_CALIBRATE_JOINTS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, robot->file, 0, 0, "%d joints; at most %d are calibrated at once", e->n,
                            PSDM_CALIBRATE_JOINTS);
