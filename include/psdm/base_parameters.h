@@ -58,8 +58,8 @@ typedef struct psdm_base_parameters {
   /* how good the answer is */
   double spread_random; /* S = max|W_ij| / min nonzero|W_ij| of random samples */
   double spread;        /* the same of the samples used */
-  /* threshold below which a T_ii, R_ii, sigma_i counts as zero: r eps times the largest, or the options' share of it; for
-   * R the middle of T's gap */
+  /* threshold below which a T_ii, R_ii, sigma_i counts as zero: r eps times the largest, or the options' share of it;
+   * for R the middle of T's gap */
   double tau[3];
   int ranks[3];  /* how many exceed it, by T, R, sigma; b is T's count for QR, sigma's for SVD */
   double gap[3]; /* b-th over the next by size, with b from T for T and R; infinite when nothing is left out */

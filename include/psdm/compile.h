@@ -87,8 +87,8 @@ PSDM_API psdm_status psdm_compiled_call(const psdm_compiled *compiled, psdm_func
  * closed loops. */
 PSDM_API psdm_status psdm_compiled_close(const psdm_compiled *compiled, bool walk, const void *q, void *p);
 
-/* psdm_compiled_call for count states, for PSDM_CODE_SIMD: number k of state i at [k * count + i], in and out; theta, gravity,
- * payload, wrench and dt are shared by all states. */
+/* psdm_compiled_call for count states, for PSDM_CODE_SIMD: number k of state i at [k * count + i], in and out; theta,
+ * gravity, payload, wrench and dt are shared by all states. */
 PSDM_API psdm_status psdm_compiled_batch(const psdm_compiled *compiled, psdm_function function, size_t count,
                                          const void *const *arguments, void *const *results, double *scratch);
 
@@ -109,9 +109,9 @@ PSDM_API size_t psdm_compiled_rows_scratch(const psdm_compiled *compiled, psdm_f
 PSDM_API psdm_status psdm_compiled_rows(const psdm_compiled *compiled, psdm_function function, size_t count,
                                         const psdm_strided *arguments, const psdm_strided *results, double *scratch);
 
-/* The C function itself, PREFIX_inverse or PREFIX_inverse_batch (closed loops: PREFIX_inverse_at), to be cast to its type in PREFIX.h; NULL without
- * machine code. Valid as long as the object. bytes (nullable): size of its machine code, without what it calls; 0 when
- * unknown. */
+/* The C function itself, PREFIX_inverse or PREFIX_inverse_batch (closed loops: PREFIX_inverse_at), to be cast to its
+ * type in PREFIX.h; NULL without machine code. Valid as long as the object. bytes (nullable): size of its machine code,
+ * without what it calls; 0 when unknown. */
 typedef void (*psdm_compiled_pointer)(void);
 PSDM_API psdm_compiled_pointer psdm_compiled_symbol(const psdm_compiled *compiled, psdm_function function, bool batch,
                                                     size_t *bytes);

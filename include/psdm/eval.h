@@ -63,8 +63,8 @@ PSDM_API psdm_status psdm_eval(const psdm_robot *robot, psdm_work *work, psdm_fu
                                const psdm_eval_options *options, const double *in, double *out);
 
 /* Many states at once, in threads (0: from OMP_NUM_THREADS or the number of processors). Results equal psdm_eval's for
- * any number of threads. Options are copied, except that their scratch and linear are not used; robot, model, theta, point and
- * wrenches must outlive the batch. Allocates; free with psdm_batch_free. One caller at a time. */
+ * any number of threads. Options are copied, except that their scratch and linear are not used; robot, model, theta,
+ * point and wrenches must outlive the batch. Allocates; free with psdm_batch_free. One caller at a time. */
 typedef struct psdm_batch psdm_batch;
 PSDM_API psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options,
                                     int threads, const psdm_allocator *allocator, psdm_batch **batch,

@@ -89,8 +89,8 @@ typedef struct psdm_excite_options {
    * number */
   void (*better)(void *user, const psdm_motion *best, double condition);
   void *better_user;
-  /* inertia: relations of body parameters that need not be identified, as "rx1 = 2*rx2", in addition to the file's; none:
-   * the file's are not made either, as in a calibration in one go */
+  /* inertia: relations of body parameters that need not be identified, as "rx1 = 2*rx2", in addition to the file's;
+   * none: the file's are not made either, as in a calibration in one go */
   int assume_count;
   const char *const *assume;
   unsigned long long reserved[4];

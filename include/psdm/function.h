@@ -13,8 +13,8 @@ extern "C" {
 /* instead of columns, of a result that is no matrix */
 enum { PSDM_VECTOR = -1 };
 
-/* id, name, inputs (n numbers each), results, rows and columns of each result for n joints, l parameters and m directions
- * of a task, help */
+/* id, name, inputs (n numbers each), results, rows and columns of each result for n joints, l parameters and m
+ * directions of a task, help */
 #define PSDM_FUNCTION_LIST(X)                                                                                       \
   X(INVERSE, "inverse", "q qd qdd", "tau", n, PSDM_VECTOR, "torques of a motion")                                   \
   X(GRAVITY, "gravity", "q", "tau", n, PSDM_VECTOR, "torques at rest")                                              \

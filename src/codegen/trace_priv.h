@@ -80,8 +80,8 @@ psdm_ref psdmp_codegen_form_of(psdmp_codegen_trace *t, psdmp_codegen_block block
 /* Entry e of the pseudo-inertias: a number, or its form in theta. */
 psdm_ref psdmp_codegen_inertia_entry(psdmp_codegen_trace *t, int e);
 
-/* Lengths of the chain in another unit (metres): places and regressors want metres. Exact between powers of two. Returns
- * the unit before. A trace starts anew behind it. */
+/* Lengths of the chain in another unit (metres): places and regressors want metres. Exact between powers of two.
+ * Returns the unit before. A trace starts anew behind it. */
 double psdmp_codegen_rescale(psdmp_codegen_trace *t, double unit);
 
 /* Frames, joint rates and pseudo-inertias of all bodies. qd, qdd: which argument is the rate, the acceleration;
@@ -138,8 +138,8 @@ void psdmp_codegen_mass_matrix(psdmp_codegen_trace *t, psdm_ref *M);
 void psdmp_codegen_add_drives(psdmp_codegen_trace *t, psdm_ref *M); /* what the drives add to it */
 void psdmp_codegen_solve_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *x);
 
-/* M (n x n) = L^T D L from the tips: branches keep their zeros (Featherstone 2005). L_ki goes into the upper triangle, 1
- * / D_k into inverse. share: results are no numbers where D_k is below this share of M_kk; 0: no such check. Then x =
+/* M (n x n) = L^T D L from the tips: branches keep their zeros (Featherstone 2005). L_ki goes into the upper triangle,
+ * 1 / D_k into inverse. share: results are no numbers where D_k is below this share of M_kk; 0: no such check. Then x =
  * M^-1 x, and M^-1, both triangles. */
 void psdmp_codegen_factorise(psdmp_codegen_trace *t, int n, double share, psdm_ref *M, psdm_ref *inverse);
 void psdmp_codegen_solve_factors(psdmp_codegen_trace *t, int n, const psdm_ref *M, const psdm_ref *inverse,

@@ -214,8 +214,8 @@ static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
 
 /* ---- systems ---- */
 
-/* Adds a class to the system that searches the same monomials, or to a new one. Too many candidates: all products, which
- * can be solved in blocks. */
+/* Adds a class to the system that searches the same monomials, or to a new one. Too many candidates: all products,
+ * which can be solved in blocks. */
 static bool add_class(dense *d, int k, int from, const unsigned char *candidate) {
   int first, second;
   psdm_model_class_rates(d->m, k, &first, &second);

@@ -1,5 +1,5 @@
-/* relations.c: assumptions as linear relations of body parameters, solved by elimination, and random bodies that satisfy
- * them (Lloyd, Irani, Ahmadi 2021, section 3.3). */
+/* relations.c: assumptions as linear relations of body parameters, solved by elimination, and random bodies that
+ * satisfy them (Lloyd, Irani, Ahmadi 2021, section 3.3). */
 #include <math.h>
 #include <string.h>
 

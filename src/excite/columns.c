@@ -1,10 +1,10 @@
 /* columns.c: the regressor columns that a motion must distinguish, and how well it does.
  *
  * Columns: base parameters (kept columns of the standard regressor, under assumptions sums of them), then viscous
- * friction qd_i, Coulomb friction tanh(qd_i / width) and an offset of each joint. Rows are divided by the joint's effort
- * limit if all joints have one; columns by their root mean square over states spread evenly over the limits of position,
- * velocity and acceleration.
- * The scales depend on robot and limits only, so condition numbers of different motions can be compared. */
+ * friction qd_i, Coulomb friction tanh(qd_i / width) and an offset of each joint. Rows are divided by the joint's
+ * effort limit if all joints have one; columns by their root mean square over states spread evenly over the limits of
+ * position, velocity and acceleration. The scales depend on robot and limits only, so condition numbers of different
+ * motions can be compared. */
 #include <math.h>
 #include <string.h>
 

@@ -107,8 +107,8 @@ typedef enum psdmp_excite_friction_column {
 typedef struct psdmp_excite_told {
   const psdm_robot *robot;
   int n, standard, base, friction, columns;
-  /* column j of the base regressor: the sum of factor times the standard regressor's column index, start[j] .. start[j +
-   * 1]; one column each, unless assumptions combine them */
+  /* column j of the base regressor: the sum of factor times the standard regressor's column index, start[j] .. start[j
+   * + 1]; one column each, unless assumptions combine them */
   int *start, *index;
   double *factor;
   int *joint; /* (friction) */

@@ -1,7 +1,7 @@
 /* gaps.c: gaps of closed loops and their derivatives, as nodes.
  *
- * Both ways around a loop begin at the last body that they share. All vectors are in the first joint's frame on the way,
- * before that joint turns: in a planar loop their third parts then vanish. */
+ * Both ways around a loop begin at the last body that they share. All vectors are in the first joint's frame on the
+ * way, before that joint turns: in a planar loop their third parts then vanish. */
 #include <math.h>
 #include <string.h>
 

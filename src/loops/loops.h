@@ -1,5 +1,5 @@
-/* loops.h: the equations of closed loops as graphs of operations: gaps, the passive joints' motion, and what it makes of
- * the tree's torques. Private to the library.
+/* loops.h: the equations of closed loops as graphs of operations: gaps, the passive joints' motion, and what it makes
+ * of the tree's torques. Private to the library.
  *
  * x is the tree's position, of which q and p, the passive joints', are parts; A is the derivative of the loops' gaps,
  * A_q and A_p its columns. Where the gaps are closed, x' = G qd with A G = 0, x'' = G qdd + h with A h = -(dA/dt) x',

@@ -207,8 +207,8 @@ static psdm_status common_range(const motor *m, const sweep *pose, double *low, 
 
 /* ---- points ---- */
 
-/* the link that carries masses: the default one, like the payload of a simulation, and a point of its frame in that of the
- * moving link it is fixed to */
+/* the link that carries masses: the default one, like the payload of a simulation, and a point of its frame in that of
+ * the moving link it is fixed to */
 static psdm_status carried(const motor *m, const double com[3], int *link, double at[3], psdm_error *error) {
   const psdm_robot *robot = m->s->run.robot;
   int last = psdm_robot_default_link(robot, NULL), joint = last;

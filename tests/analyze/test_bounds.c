@@ -269,8 +269,8 @@ TEST(without_limits) {
   }
 }
 
-/* sliding joints without limits that M does not depend on take nothing from its lower bounds: a SCARA, and two slides at
- * an angle a, M = [m1 + m2, m2 cos a; m2 cos a, m2] */
+/* sliding joints without limits that M does not depend on take nothing from its lower bounds: a SCARA, and two slides
+ * at an angle a, M = [m1 + m2, m2 cos a; m2 cos a, m2] */
 TEST(without_limits_but_constant) {
   rng g = rng_start("without_limits_but_constant");
   psdm_robot *scara = load_shipped("fanuc_sr6ia"),

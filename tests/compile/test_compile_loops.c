@@ -1,4 +1,5 @@
-/* test_compile_loops.c: closed loops in the running process: closing, functions at closed positions, what is refused. */
+/* test_compile_loops.c: closed loops in the running process: closing, functions at closed positions, what is refused.
+ * */
 #include <math.h>
 
 #include "psdm/compile.h"

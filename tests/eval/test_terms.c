@@ -1,5 +1,5 @@
-/* terms.c: Coriolis matrix, momentum, small motions, sensitivities and functions of a task: what defines each, on random
- * robots with chains, trees, sliding and coupled joints and drives. */
+/* terms.c: Coriolis matrix, momentum, small motions, sensitivities and functions of a task: what defines each, on
+ * random robots with chains, trees, sliding and coupled joints and drives. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

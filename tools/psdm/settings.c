@@ -42,7 +42,8 @@ static bool is_field(const char *name, size_t length) {
   return found;
 }
 
-/* "--log-rate" for "`log_rate`", "--route steps" for "`route = steps`"; the text behind it. NULL: no field is at `at` */
+/* "--log-rate" for "`log_rate`", "--route steps" for "`route = steps`"; the text behind it. NULL: no field is at `at`
+ * */
 static const char *put_option(const char *at, char *out, size_t *used) {
   const char *name = at + 1, *end = strchr(name, '`');
   size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
